@@ -57,14 +57,7 @@ function cloudChanges(
   if (before.leaving) changes.push({ ...whole, from: 'leaving', to: after.namespace, risk: 'safe' })
   if (before.namespace !== after.namespace) {
     const { namespace: from } = before
-    changes.push({
-      ...whole,
-      what: 'namespace',
-      from,
-      to: after.namespace,
-      risk: 'needs recreation',
-      moves: true,
-    })
+    changes.push({ ...whole, what: 'namespace', from, to: after.namespace, risk: 'needs recreation', moves: true })
   }
   for (const network of new Set([...Object.keys(before.networks), ...Object.keys(after.networks)])) {
     changes.push(...networkChanges(cloud, network, getOwn(before.networks, network), getOwn(after.networks, network)))

@@ -13,24 +13,14 @@ import type { Lock } from './lock.ts'
 
 const texts = z.array(z.string())
 const held = z.record(z.string(), texts)
-const holders = {
-  vips: held.optional(),
-  nodes: held.optional(),
-  hosts: held.optional(),
-  endpoints: held.optional(),
-}
+const holders = { vips: held.optional(), nodes: held.optional(), hosts: held.optional(), endpoints: held.optional() }
 
 const subnet = z.strictObject({
   name: z.string(),
   cidr: z.string(),
   gateway: z.string().optional(),
   spans: z
-    .strictObject({
-      nodes: texts.optional(),
-      pods: texts.optional(),
-      vips: texts.optional(),
-      hosts: texts.optional(),
-    })
+    .strictObject({ nodes: texts.optional(), pods: texts.optional(), vips: texts.optional(), hosts: texts.optional() })
     .optional(),
 })
 

@@ -74,13 +74,8 @@ export interface Holder {
 }
 
 /** The holders of single addresses in a network. */
-export function listHolders(network: PlannedNetwork): readonly Holder[] {
-  const vips = network.vips.map(({ slot, address }) => ({
-    name: slot,
-    address,
-    text: slot,
-    role: 'vip' as const,
-  }))
+function listHolders(network: PlannedNetwork): readonly Holder[] {
+  const vips = network.vips.map(({ slot, address }) => ({ name: slot, address, text: slot, role: 'vip' as const }))
   const single = (role: 'node' | 'host' | 'endpoint', all: readonly { name: string; address: string }[]) =>
     all.map(({ name, address }) => ({ name, address, text: `${role} ${name}`, role }))
   return [
@@ -190,13 +185,7 @@ function listAddresses(
       const dns = new Map(network.hosts.map((host) => [host.address, host.names]))
       return listHolders(network)
         .filter((holder) => isMeant(holder.name, dns.get(holder.address) ?? []))
-        .map(({ address, role, name: holder }) => ({
-          address,
-          cloud: cloud.name,
-          network: network.name,
-          role,
-          holder,
-        }))
+        .map(({ address, role, name: holder }) => ({ address, cloud: cloud.name, network: network.name, role, holder }))
     }),
   )
 }

@@ -64,7 +64,7 @@ describe('what is said when a plan becomes documents', () => {
     const annotations = { 'metallb.io/loadBalancerIPs': '172.17.0.80' }
     const [found] = told(override({ metadata: { annotations } }))
     expect(found).toContain('SL3103')
-    expect(found).toContain('asks for 172.17.0.80, which belongs to rhoso1/internalapi vips')
+    expect(found).toContain('requests 172.17.0.80, which belongs to rhoso1/internalapi vips')
   })
 
   it('that a planned Service is undone: another address, another type, the whole override gone', () => {

@@ -153,12 +153,7 @@ function buildAddressing(file: SiteFileSpec['addressing'], families: readonly Fa
     families,
     vlans: file?.vlans ?? { first: 20, last: 4094 },
     prefixLength: { 4: file?.prefixLength?.ipv4 ?? 24, 6: file?.prefixLength?.ipv6 ?? 64 },
-    layout: {
-      nodes: layoutOf('nodes'),
-      pods: layoutOf('pods'),
-      vips: layoutOf('vips'),
-      hosts: layoutOf('hosts'),
-    },
+    layout: { nodes: layoutOf('nodes'), pods: layoutOf('pods'), vips: layoutOf('vips'), hosts: layoutOf('hosts') },
   }
 }
 

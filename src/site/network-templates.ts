@@ -11,42 +11,24 @@ export interface NetworkTemplate extends SiteFileNetwork {
   readonly everywhere: boolean
 }
 
-const everyRole = ['nodes', 'pods', 'vips', 'hosts'] as const
+const everyRole: SiteFileNetwork['roles'] = ['nodes', 'pods', 'vips', 'hosts']
+
+/** A network of every cloud, to which pods attach by macvlan. */
+function standard(roles: SiteFileNetwork['roles'], ...supernets: string[]): NetworkTemplate {
+  return { everywhere: true, attach: 'macvlan', roles, supernets }
+}
 
 export const networkTemplates: Readonly<Record<string, NetworkTemplate>> = {
   ctlplane: {
-    everywhere: true,
     // Proposals: the first cloud of a NIC gets them, every further cloud its own VLAN and bridge.
     vlan: 'untagged',
     bridge: 'ospbr',
-    attach: 'macvlan',
-    roles: [...everyRole],
-    supernets: ['192.168.122.0-192.168.255.255', '10.122.0.0/16', 'fd00:aaaa::/48'],
+    ...standard(everyRole, '192.168.122.0-192.168.255.255', '10.122.0.0/16', 'fd00:aaaa::/48'),
   },
-  internalapi: {
-    everywhere: true,
-    attach: 'macvlan',
-    roles: [...everyRole],
-    supernets: ['172.17.0.0/16', 'fd00:bbbb::/48'],
-  },
-  storage: {
-    everywhere: true,
-    attach: 'macvlan',
-    roles: [...everyRole],
-    supernets: ['172.18.0.0/16', 'fd00:cccc::/48'],
-  },
-  tenant: {
-    everywhere: true,
-    attach: 'macvlan',
-    roles: [...everyRole],
-    supernets: ['172.19.0.0/16', 'fd00:dddd::/48'],
-  },
-  storagemgmt: {
-    everywhere: true,
-    attach: 'macvlan',
-    roles: ['nodes', 'pods', 'hosts'],
-    supernets: ['172.20.0.0/16', 'fd00:dede::/48'],
-  },
+  internalapi: standard(everyRole, '172.17.0.0/16', 'fd00:bbbb::/48'),
+  storage: standard(everyRole, '172.18.0.0/16', 'fd00:cccc::/48'),
+  tenant: standard(everyRole, '172.19.0.0/16', 'fd00:dddd::/48'),
+  storagemgmt: standard(['nodes', 'pods', 'hosts'], '172.20.0.0/16', 'fd00:dede::/48'),
   octavia: {
     everywhere: false,
     bridge: 'octbr',
@@ -59,23 +41,8 @@ export const networkTemplates: Readonly<Record<string, NetworkTemplate>> = {
       { destination: 'fd6c:6261:6173:1::/64', nexthop: '+150' },
     ],
   },
-  designate: {
-    everywhere: true,
-    attach: 'macvlan',
-    roles: ['nodes', 'pods'],
-    supernets: ['172.28.0.0/16', 'fd00:eded::/48'],
-  },
-  designateext: {
-    everywhere: true,
-    attach: 'macvlan',
-    roles: ['nodes', 'pods', 'vips'],
-    supernets: ['172.26.0.0/16', 'fd00:eaea::/48'],
-  },
+  designate: standard(['nodes', 'pods'], '172.28.0.0/16', 'fd00:eded::/48'),
+  designateext: standard(['nodes', 'pods', 'vips'], '172.26.0.0/16', 'fd00:eaea::/48'),
   datacentre: { everywhere: true, attach: 'bridge', roles: [] },
-  external: {
-    everywhere: false,
-    attach: 'none',
-    roles: ['hosts'],
-    supernets: ['10.0.0.0/16', 'fd00:ffff::/48'],
-  },
+  external: { everywhere: false, attach: 'none', roles: ['hosts'], supernets: ['10.0.0.0/16', 'fd00:ffff::/48'] },
 }

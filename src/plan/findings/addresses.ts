@@ -1,12 +1,7 @@
 /** SL21xx: addresses, networks and spans that are invalid, or that conflict with each other. */
 import { problem } from '../../errors/finding.ts'
 
-export const spansOverlap = problem<{
-  a: string
-  b: string
-  shared: string
-  offer: string | undefined
-}>({
+export const spansOverlap = problem<{ a: string; b: string; shared: string; offer: string | undefined }>({
   code: 'SL2101',
   severity: 'error',
   title: 'Two allocators own the same addresses',
@@ -127,13 +122,7 @@ whole object; which network was meant is not always clear, so Stackloom does not
   example: { owner: 'rhoso1/internalapi', text: '172.17.0.1/24', network: '172.17.0.0/24' },
 })
 
-export const notAnAddress = problem<{
-  owner: string
-  what: string
-  text: string
-  kind: string
-  reason: string
-}>({
+export const notAnAddress = problem<{ owner: string; what: string; text: string; kind: string; reason: string }>({
   code: 'SL2108',
   severity: 'error',
   title: 'A value is not an address, a network or a range',

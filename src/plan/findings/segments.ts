@@ -23,12 +23,7 @@ export const vlanDiffers = problem<{ owner: string; cidr: string; subnetVlan: st
   remedy: () => 'write the VLAN once, at the network; a subnet of hosts at another site may have its own',
   description: `The subnet's VLAN goes into NetConfig (the data plane's side), the network's into node networking, pods and
 MetalLB (the cluster's side). When both sides use the subnet and their VLANs differ, they cannot reach each other.`,
-  example: {
-    owner: 'rhoso1/internalapi',
-    cidr: '172.17.0.0/24',
-    subnetVlan: 'VLAN 21',
-    networkVlan: 'VLAN 20',
-  },
+  example: { owner: 'rhoso1/internalapi', cidr: '172.17.0.0/24', subnetVlan: 'VLAN 21', networkVlan: 'VLAN 20' },
 })
 
 export const vlanShared = problem<{ segment: string; networks: string }>({

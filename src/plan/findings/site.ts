@@ -22,12 +22,7 @@ export const duplicateNamespace = problem<{ a: string; b: string; namespace: str
   example: { a: 'rhoso1', b: 'rhoso2', namespace: 'openstack' },
 })
 
-export const badNamespace = problem<{
-  cloud: string
-  namespace: string
-  reason: string
-  offer: string | undefined
-}>({
+export const badNamespace = problem<{ cloud: string; namespace: string; reason: string; offer: string | undefined }>({
   code: 'SL2503',
   severity: 'error',
   title: 'A namespace is not valid in Kubernetes',
@@ -36,12 +31,7 @@ export const badNamespace = problem<{
     offer ? `write ${offer}` : 'use lower-case letters, digits and dashes, at most 63, a letter or digit at both ends',
   description: `A namespace is a DNS-1123 label: lower-case letters, digits and dashes. Names of sites, clouds, networks, nodes
 and hosts are checked by SL2002.`,
-  example: {
-    cloud: 'rhoso1',
-    namespace: 'Open_Stack',
-    reason: '"O" is not allowed',
-    offer: 'open-stack',
-  },
+  example: { cloud: 'rhoso1', namespace: 'Open_Stack', reason: '"O" is not allowed', offer: 'open-stack' },
 })
 
 export const duplicateHost = problem<{ host: string; a: string; b: string }>({
@@ -74,12 +64,7 @@ export const manyHosts = problem<{ cloud: string; count: number; limit: number }
   example: { cloud: 'rhoso1', count: 300, limit: 250 },
 })
 
-export const poolNameRequested = problem<{
-  cloud: string
-  pool: string
-  other: string | undefined
-  planned: string
-}>({
+export const poolNameRequested = problem<{ cloud: string; pool: string; other: string | undefined; planned: string }>({
   code: 'SL2507',
   severity: 'error',
   title: 'A pool name is requested that is not possible',

@@ -70,38 +70,10 @@ const everyRole = { nodes: '5-29', pods: '30-70', vips: '80-90', hosts: '100-250
 
 /** Octavia is step 4 and hard coded; a cloud has it when the service is on. */
 export const upstreamNetworks: readonly UpstreamNetwork[] = [
-  {
-    name: 'internalapi',
-    prefix: 'NETWORK_INTERNALAPI_ADDRESS_PREFIX',
-    step: 0,
-    ipv6: 'fd00:bbbb::',
-    routes: 'INTERNALAPI_HOST_ROUTES',
-    spans: everyRole,
-  },
-  {
-    name: 'storage',
-    prefix: 'NETWORK_STORAGE_ADDRESS_PREFIX',
-    step: 1,
-    ipv6: 'fd00:cccc::',
-    routes: 'STORAGE_HOST_ROUTES',
-    spans: everyRole,
-  },
-  {
-    name: 'tenant',
-    prefix: 'NETWORK_TENANT_ADDRESS_PREFIX',
-    step: 2,
-    ipv6: 'fd00:dddd::',
-    routes: 'TENANT_HOST_ROUTES',
-    spans: everyRole,
-  },
-  {
-    name: 'storagemgmt',
-    prefix: 'NETWORK_STORAGEMGMT_ADDRESS_PREFIX',
-    step: 3,
-    ipv6: 'fd00:dede::',
-    routes: 'STORAGEMGMT_HOST_ROUTES',
-    spans: { nodes: '5-29', pods: '30-70', hosts: '100-250' },
-  },
+  { ...withHosts('internalapi', 0, 'fd00:bbbb::'), spans: everyRole },
+  { ...withHosts('storage', 1, 'fd00:cccc::'), spans: everyRole },
+  { ...withHosts('tenant', 2, 'fd00:dddd::'), spans: everyRole },
+  { ...withHosts('storagemgmt', 3, 'fd00:dede::'), spans: { nodes: '5-29', pods: '30-70', hosts: '100-250' } },
   {
     name: 'designate',
     prefix: 'NETWORK_DESIGNATE_ADDRESS_PREFIX',
@@ -119,6 +91,12 @@ export const upstreamNetworks: readonly UpstreamNetwork[] = [
     literal: '172.50.0',
   },
 ]
+
+/** A network that data plane hosts are on, with upstream's names of its variables. */
+function withHosts(name: string, step: number, ipv6: string): Omit<UpstreamNetwork, 'spans'> {
+  const variable = name.toUpperCase()
+  return { name, prefix: `NETWORK_${variable}_ADDRESS_PREFIX`, step, ipv6, routes: `${variable}_HOST_ROUTES` }
+}
 
 /** NetConfig's sample for ctlplane, which no variable changes. */
 export const ctlplaneSpans = { pods: ['30-70'], hosts: ['100-120', '150-200'], lastNode: 29 } as const

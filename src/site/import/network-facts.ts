@@ -93,9 +93,7 @@ export function buildNetwork(facts: NetworkFacts, report: ReportContext): SiteFi
     ...settingsOf(facts),
     ...(drafts.length > 0 && { subnets: drafts.map(subnetOf) }),
     ...(routes.length > 0 && { podRoutes: [...routes] }),
-    ...(nodes.size > 0 && {
-      nodes: Object.fromEntries([...nodes].map(([name, all]) => [name, oneOrAll(all)])),
-    }),
+    ...(nodes.size > 0 && { nodes: Object.fromEntries([...nodes].map(([name, all]) => [name, oneOrAll(all)])) }),
   }
 }
 

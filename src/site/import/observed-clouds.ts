@@ -115,7 +115,7 @@ export interface MatchedPool {
 }
 
 /** Matches pools to networks by their addresses; by name where no subnet is known. */
-export function matchPools(
+function matchPools(
   pools: readonly KubeObject[],
   homes: readonly PoolCandidate[],
   findings: Finding[],

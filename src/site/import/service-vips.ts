@@ -58,7 +58,7 @@ type Reader = (name: string) => ServiceSlot | undefined
 /** The first match wins: `nova-metadata-internal` is not an API called `nova-metadata`. */
 const readers: readonly Reader[] = [rabbitmq, single, novaOfCell, designateServer, glanceApi, api]
 
-export function findServiceSlot(name: string): ServiceSlot | undefined {
+function findServiceSlot(name: string): ServiceSlot | undefined {
   for (const read of readers) {
     const found = read(name)
     if (found) return found
@@ -67,7 +67,7 @@ export function findServiceSlot(name: string): ServiceSlot | undefined {
 }
 
 /** Merges two templates; the greater of two numbers wins, since each replica sets its own count. */
-export function mergeTemplates(base: Template, other: Template): Template {
+function mergeTemplates(base: Template, other: Template): Template {
   const merged: Record<string, unknown> = { ...base }
   for (const [key, value] of Object.entries(other)) {
     const before = merged[key]
@@ -152,7 +152,7 @@ function slotOf(key: string): string | undefined {
 }
 
 /** The RabbitMQ of the cloud, or of a cell. */
-export function rabbitmqSlot(name: string): string | undefined {
+function rabbitmqSlot(name: string): string | undefined {
   return /^rabbitmq(?:-cell\w+)?$/.test(name) ? `rabbitmq.${name}` : undefined
 }
 

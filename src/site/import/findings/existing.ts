@@ -42,12 +42,7 @@ export const subnetGuessed = problem<{ cloud: string; network: string; cidr: str
     `nothing says in which subnet ${from} of ${cloud}/${network} is; ${cidr} was taken`,
   remedy: () => 'correct the cidr in the site file if the subnet has another size',
   description: `A pool or a node address alone does not say how large its subnet is. The import takes a /24, or a /64 for IPv6.`,
-  example: {
-    cloud: 'openstack',
-    network: 'designateext',
-    cidr: '172.34.0.0/24',
-    from: '172.34.0.80-172.34.0.90',
-  },
+  example: { cloud: 'openstack', network: 'designateext', cidr: '172.34.0.0/24', from: '172.34.0.80-172.34.0.90' },
 })
 
 export const noClouds = problem<{ looked: string }>({

@@ -165,11 +165,7 @@ export const literalStays = problem<{ what: string; variable: string; literal: s
   remedy: () => 'nothing to do here: all objects follow the plan',
   description: `The attachments of designate and designateext and the interfaces of the L2Advertisements are literals in the
 scripts: with another prefix or VLAN start, pods and announcements are on another network than the nodes.`,
-  example: {
-    what: 'the L2Advertisements',
-    variable: 'NETWORK_VLAN_START',
-    literal: 'VLANs 20, 21, 22 and 26',
-  },
+  example: { what: 'the L2Advertisements', variable: 'NETWORK_VLAN_START', literal: 'VLANs 20, 21, 22 and 26' },
 })
 
 export const upstreamDualStack = problem<{ cloud: string }>({
