@@ -1,6 +1,6 @@
 /**
- * A plan made by hand, with the numbers that everybody knows from install_yamls: for tests of what reads plans, without
- * the planner. Cloud k of n gets the third octet k of each network, and VLANs from 20 + 10 k.
+ * Builds a plan without the planner, with the well-known numbers of install_yamls, for tests of code that reads plans.
+ * Cloud k has the third octet k in each network, and VLANs from 20 + 10 k.
  */
 import type { SiteFileCloud } from '../src/api/site.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet, Segment } from '../src/plan/plan.ts'

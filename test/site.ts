@@ -1,4 +1,4 @@
-/** Sites for tests: from a few words to a file, and from a file to a plan. */
+/** Sites for tests: from a partial spec to a file, and from a file to a plan. */
 
 import type { SiteFileSpec } from '../src/api/site.ts'
 import { emptyLock, type Lock } from '../src/plan/lock.ts'
@@ -13,7 +13,7 @@ export interface PartialSiteSpec extends Omit<Partial<SiteFileSpec>, 'cluster'> 
   readonly cluster?: Cluster
 }
 
-/** A complete site file; what is not said is as small as it can be. */
+/** A complete site file; what the spec leaves out is as small as possible. */
 export function siteText({ cluster, ...spec }: PartialSiteSpec, name = 'lab'): string {
   return writeYaml({
     apiVersion: 'stackloom.dev/v1alpha1',
@@ -31,7 +31,7 @@ const table = builtInTable()
 
 type RequestParts = Partial<Omit<PlanInput, 'site' | 'locate'>>
 
-/** Throws when the text has not the shape of a site: then the test is wrong. */
+/** Throws when the text is not a site: then the test is wrong. */
 export function planText(text: string, settings: RequestParts = {}): PlanResult {
   const { site, locate, findings } = readSite(text, 'site.yaml')
   if (!site) throw new Error(findings.map((finding) => finding.message).join('\n'))
@@ -43,7 +43,7 @@ export function planSpec(words: PartialSiteSpec, settings: RequestParts = {}): P
   return planText(siteText(words), settings)
 }
 
-/** The codes of what is wrong, without mere information. */
+/** The codes of errors and warnings. */
 export function listCodes({ plan }: PlanResult): readonly string[] {
   return [
     ...new Set(plan.findings.filter((finding) => finding.severity !== 'info').map((finding) => finding.code)),

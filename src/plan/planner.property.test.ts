@@ -9,7 +9,7 @@ import { type Plan, type PlannedNetwork, planJson } from './plan.ts'
 
 const runs = { numRuns: count({ test: 25, soak: 3000 }) }
 
-/** Every address that somebody owns, one by one: segment and address to owner. No sorting, no sweeping. */
+/** Every owned address by itself: segment and address to owner. No sorting, no sweeping. */
 function ownersOf(plan: Plan): { readonly owners: Map<string, string>; readonly clashes: readonly string[] } {
   const owners = new Map<string, string>()
   const clashes: string[] = []
@@ -47,7 +47,7 @@ function each(start: string, end: string): readonly string[] {
   return all
 }
 
-/** Whether somebody has an address that his span, or nobody's, covers. */
+/** Whether a holder has an address outside its span, or in the span of another role. */
 function strangers(plan: Plan): readonly string[] {
   return plan.clouds.flatMap((cloud) =>
     cloud.networks.flatMap((network) => {
@@ -208,18 +208,18 @@ describe('for any pinned spans', { timeout: 240_000 }, () => {
 
   it('an overlap is reported exactly when counting address by address finds one', () => {
     fc.assert(
-      fc.property(spans, spans, fc.boolean(), (one, two, gateway) => {
-        const pinned = (own: typeof one) => ({
+      fc.property(spans, spans, fc.boolean(), (first, second, gateway) => {
+        const pinned = (spans: typeof first) => ({
           internalapi: {
             vlan: 20,
-            subnets: [{ cidr: '172.17.0.0/24', ...(gateway && { gateway: '172.17.0.50' }), spans: own }],
+            subnets: [{ cidr: '172.17.0.0/24', ...(gateway && { gateway: '172.17.0.50' }), spans }],
           },
         })
         const planned = planSpec({
           addressing: { isolation: 'shared-vlan' },
           clouds: [
-            { name: 'a', namespace: 'a', networks: pinned(one), services: { keystone: false } },
-            { name: 'b', namespace: 'b', networks: pinned(two) },
+            { name: 'a', namespace: 'a', networks: pinned(first), services: { keystone: false } },
+            { name: 'b', namespace: 'b', networks: pinned(second) },
           ],
         })
         const overlap = ownersOf(planned.plan).clashes.length > 0

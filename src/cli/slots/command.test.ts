@@ -24,7 +24,7 @@ async function fileWith(value: unknown): Promise<string> {
   return file
 }
 
-/** A CRD with one slot that nobody has heard of. */
+/** A CRD with one unknown slot. */
 const override = { type: 'object', properties: { metadata: { type: 'object' }, spec: { type: 'object' } } }
 const newer = {
   kind: 'CustomResourceDefinition',
