@@ -2,18 +2,18 @@
 import { findOverlaps } from '../src/net/overlaps.ts'
 import type { Range } from '../src/net/range.ts'
 import { emptyLock, type Lock } from '../src/plan/lock.ts'
-import { planJson } from '../src/plan/plan-json.ts'
-import { type Planned, planSite } from '../src/plan/planner.ts'
-import { slotTable } from '../src/plan/slots/crds/today.ts'
+import { planJson } from '../src/plan/plan.ts'
+import { type PlanResult, planSite } from '../src/plan/planner.ts'
+import { builtInTable } from '../src/plan/slots/built-in-crds.ts'
 import type { Site } from '../src/site/site.ts'
 import type { Figure } from '../tools/figure.ts'
 import { compare, once, ratio, runNode } from '../tools/measure.ts'
 import { largeSite } from './large-site.ts'
 
-const table = slotTable()
+const table = builtInTable()
 const nowhere = { file: 'site.yaml', line: 1, column: 1 }
 
-function plan(site: Site, lock: Lock = emptyLock(site.name)): Planned {
+function plan(site: Site, lock: Lock = emptyLock(site.name)): PlanResult {
   return planSite({ site, lock, slots: table, locate: () => nowhere })
 }
 

@@ -1,10 +1,10 @@
 /**
- * A plan made by hand, with the numbers that everybody knows from install_yamls: for tests of what reads plans, without
- * the planner. Cloud k of n gets the third octet k of each network, and VLANs from 20 + 10 k.
+ * Builds a plan without the planner, with the well-known numbers of install_yamls, for tests of code that reads plans.
+ * Cloud k has the third octet k in each network, and VLANs from 20 + 10 k.
  */
 import type { SiteFileCloud } from '../src/api/site.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet, Segment } from '../src/plan/plan.ts'
-import { slotTable } from '../src/plan/slots/crds/today.ts'
+import { builtInTable } from '../src/plan/slots/built-in-crds.ts'
 import { slotUses } from '../src/plan/slots/slot-uses.ts'
 import type { SlotTable, SlotUse } from '../src/plan/slots/slots.ts'
 import { buildSite } from '../src/site/defaults.ts'
@@ -61,7 +61,7 @@ function testSite(settings: PlanSettings = {}): Site {
 
 export function testPlan(settings: PlanSettings = {}): Plan {
   const site = testSite(settings)
-  const table = settings.table ?? slotTable()
+  const table = settings.table ?? builtInTable()
   const clouds = site.clouds.map((cloud, index) => plannedCloud(site, cloud, index, table, settings.shared ?? false))
   return {
     site: site.name,
@@ -78,7 +78,7 @@ function plannedCloud(site: Site, from: Cloud, index: number, table: SlotTable, 
     cloud: from,
     platform: site.cluster.platform,
     table,
-    place: () => undefined,
+    locate: () => undefined,
   })
   const bridge = index === 0 || shared ? 'ospbr' : `ospbr${index}`
   const planned = networks.map(({ name, vlan, base, roles }) => {

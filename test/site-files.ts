@@ -14,7 +14,7 @@ spec:
   - {name: rhoso2, namespace: openstack2}
 `
 
-/** The smallest site with fields of its spec set anew: `smallSiteWith({ addressing: {...} })`. */
+/** The smallest site with fields of its spec replaced: `smallSiteWith({ addressing: {...} })`. */
 export function smallSiteWith(spec: Readonly<Record<string, unknown>>): string {
   const site = parse(smallSite) as { readonly spec: object }
   return writeYaml({ ...site, spec: { ...site.spec, ...spec } })

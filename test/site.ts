@@ -1,9 +1,9 @@
-/** Sites for tests: from a few words to a file, and from a file to a plan. */
+/** Sites for tests: from a partial spec to a file, and from a file to a plan. */
 
 import type { SiteFileSpec } from '../src/api/site.ts'
 import { emptyLock, type Lock } from '../src/plan/lock.ts'
-import { type PlanInput, type Planned, planSite } from '../src/plan/planner.ts'
-import { slotTable } from '../src/plan/slots/crds/today.ts'
+import { type PlanInput, type PlanResult, planSite } from '../src/plan/planner.ts'
+import { builtInTable } from '../src/plan/slots/built-in-crds.ts'
 import { readSite } from '../src/site/read.ts'
 import { writeYaml } from '../src/yaml/write.ts'
 
@@ -13,7 +13,7 @@ export interface PartialSiteSpec extends Omit<Partial<SiteFileSpec>, 'cluster'> 
   readonly cluster?: Cluster
 }
 
-/** A complete site file; what is not said is as small as it can be. */
+/** A complete site file; what the spec leaves out is as small as possible. */
 export function siteText({ cluster, ...spec }: PartialSiteSpec, name = 'lab'): string {
   return writeYaml({
     apiVersion: 'stackloom.dev/v1alpha1',
@@ -27,24 +27,24 @@ export function siteText({ cluster, ...spec }: PartialSiteSpec, name = 'lab'): s
   })
 }
 
-const table = slotTable()
+const table = builtInTable()
 
 type RequestParts = Partial<Omit<PlanInput, 'site' | 'locate'>>
 
-/** Throws when the text has not the shape of a site: then the test is wrong. */
-export function planText(text: string, settings: RequestParts = {}): Planned {
+/** Throws when the text is not a site: then the test is wrong. */
+export function planText(text: string, settings: RequestParts = {}): PlanResult {
   const { site, locate, findings } = readSite(text, 'site.yaml')
   if (!site) throw new Error(findings.map((finding) => finding.message).join('\n'))
   const lock: Lock = settings.lock ?? emptyLock(site.name)
   return planSite({ slots: table, ...settings, lock, findings, site, locate })
 }
 
-export function planSpec(words: PartialSiteSpec, settings: RequestParts = {}): Planned {
+export function planSpec(words: PartialSiteSpec, settings: RequestParts = {}): PlanResult {
   return planText(siteText(words), settings)
 }
 
-/** The codes of what is wrong, without mere information. */
-export function listCodes({ plan }: Planned): readonly string[] {
+/** The codes of errors and warnings. */
+export function listCodes({ plan }: PlanResult): readonly string[] {
   return [
     ...new Set(plan.findings.filter((finding) => finding.severity !== 'info').map((finding) => finding.code)),
   ].sort()

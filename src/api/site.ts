@@ -40,7 +40,7 @@ const subnet = z.strictObject({
 
 const endpoint = z.strictObject({
   name: text.describe('the pod that the address is for'),
-  address: address.describe('its address, which nobody else gets'),
+  address: address.describe('its address, which is reserved for it'),
 })
 
 export const networkSchema = z.strictObject({
@@ -62,7 +62,7 @@ export const networkSchema = z.strictObject({
   roles: z
     .array(z.enum(['nodes', 'pods', 'vips', 'hosts']))
     .optional()
-    .describe('which allocators a network has; nodes, pods and hosts for one of your own'),
+    .describe('which allocators a network has; nodes, pods and hosts by default for a network that you add'),
   routes: z.array(route).optional().describe('routes of the nodes and data plane hosts through this network'),
   podRoutes: z.array(route).optional().describe('routes of the pods that attach to it'),
   endpoints: z.array(endpoint).optional().describe('individual endpoints: locked single addresses for pods'),
@@ -124,11 +124,11 @@ const ceph = z.strictObject({
 })
 
 export const cloudSchema = z.strictObject({
-  name: text.describe('what people call the cloud; lower case, digits, dashes'),
+  name: text.describe('name of the cloud; lower case, digits, dashes'),
   namespace: text.describe('its namespace in the cluster: a cloud is a namespace'),
   version: text.optional().describe('the OpenStackVersion to deploy'),
   storageClass: text.optional().describe("the storage class of its databases, if not the cluster's"),
-  pool: text.optional().describe('the pool name that somebody asked for; only `<namespace>-<network>` can work'),
+  pool: text.optional().describe('a requested pool name; only `<namespace>-<network>` is possible'),
   networks: z
     .record(z.string(), z.union([networkSchema, z.literal(false)]))
     .optional()
@@ -143,7 +143,7 @@ export const cloudSchema = z.strictObject({
       network: text.optional().describe('the network of the public VIPs'),
     })
     .optional()
-    .describe('how public endpoints are reached, unless a service says otherwise'),
+    .describe('how public endpoints are reached, unless a service sets it'),
   vips: z
     .record(z.string(), addresses)
     .optional()
@@ -211,7 +211,7 @@ const catalog = z.strictObject({
   source: text.optional().describe('the CatalogSource'),
   sourceNamespace: text.optional().describe("the CatalogSource's namespace"),
   channel: text.optional().describe('the channel of the subscription'),
-  image: text.optional().describe('a catalog image of your own; a CatalogSource is made for it'),
+  image: text.optional().describe('a custom catalog image; a CatalogSource is created for it'),
 })
 
 const reservedCidrs = z.array(cidr).optional()
@@ -231,7 +231,7 @@ const cluster = z.strictObject({
   dns: z.array(address).optional().describe('DNS servers that the clouds ask'),
   domain: text.optional().describe('the domain of Routes, such as apps.example.com'),
   storageClass: text.optional().describe('the storage class of the clouds'),
-  bonds: z.array(bond).optional().describe('bonds to make on the nodes'),
+  bonds: z.array(bond).optional().describe('bonds to create on the nodes'),
   maxUnavailable: z
     .union([z.int(), text])
     .optional()
@@ -272,15 +272,13 @@ const addressing = z.strictObject({
     })
     .optional()
     .describe("the size of a cloud's subnets"),
-  layout: spans
-    .optional()
-    .describe('spans as host offsets, such as {vips: 80-90}, for subnets without spans of their own'),
+  layout: spans.optional().describe('spans as host offsets, such as {vips: 80-90}, for subnets without spans'),
 })
 
 const acceptance = z.strictObject({
   code: text.describe('the code of the finding, such as SL2101'),
   where: text.optional().describe('a word of the finding, such as rhoso1/designateext; everywhere by default'),
-  reason: text.describe('why this is accepted, for whoever reads the file later'),
+  reason: text.describe('why this is accepted, for later readers of the file'),
 })
 
 export const siteSpecSchema = z.strictObject({
@@ -291,7 +289,7 @@ export const siteSpecSchema = z.strictObject({
     .optional()
     .describe('templates: what a network of this name is in every cloud; false: no cloud has it'),
   clouds: z.array(cloudSchema).describe('the clouds, in any order'),
-  accept: z.array(acceptance).optional().describe('findings that you know and live with'),
+  accept: z.array(acceptance).optional().describe('findings that you accept'),
 })
 
 export const siteSchema = z.strictObject({

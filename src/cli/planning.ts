@@ -1,23 +1,24 @@
 /**
- * From files to a plan: what `plan`, `render`, `up` and everybody else do first. Reads the site file, its lock and
- * the slot table, plans, and knows how to write the lock back.
+ * Plans from files: reads the site file, its lock and the slot table, then plans, checks the documents and judges the
+ * findings. The first step of every command with a site file; also writes the lock.
  */
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Command } from 'commander'
 import { Failure } from '../errors/failure.ts'
 import { type FileLocation, type Finding, finding, hasErrors } from '../errors/finding.ts'
-import type { Change } from '../plan/changes.ts'
+import { type Change, diffLocks } from '../plan/changes.ts'
 import { lockOutdated } from '../plan/findings/lock.ts'
 import type { LedgerEntry } from '../plan/ledger.ts'
 import { emptyLock, type Lock, lockedSlots } from '../plan/lock.ts'
-import { type Planned, planSite } from '../plan/planner.ts'
+import type { Plan } from '../plan/plan.ts'
+import { planCodes, planSite } from '../plan/planner.ts'
 import type { SlotTable } from '../plan/slots/slots.ts'
+import * as renderProblems from '../render/findings.ts'
+import { judge } from '../site/accept.ts'
 import type { Path, Site } from '../site/site.ts'
 import { readInput, writeOutput } from './files.ts'
 import type { Io } from './io.ts'
-
-type Locate = (path: Path) => FileLocation
 
 export interface PlanningOptions {
   readonly file: string
@@ -31,31 +32,39 @@ export interface PlanningOptions {
   readonly forget?: readonly string[]
 }
 
-export interface Planning extends Planned {
+export interface Planning {
+  readonly plan: Plan
+  /** The lock that was read. */
   readonly before: Lock
+  /** The lock to write. */
+  readonly lock: Lock
+  /** From the lock that was read to the lock to write. */
+  readonly changes: readonly Change[]
   /** Where the lock is written; undefined for a site from stdin. */
   readonly lockFile: string | undefined
-  /** Whether the lock would be written with another content. */
+  /** Whether the two locks differ. */
   readonly stale: boolean
-  /** Everything that is wrong, reading the file included. */
+  /** Everything that reading, planning and rendering found, judged. */
   readonly findings: readonly Finding[]
-  /** Where a path of the site file stands. */
-  readonly locate: Locate
+  readonly locate: (path: Path) => FileLocation
 }
 
-/** The options that every command with a site file has. */
+/** The codes that rendering looks for. */
+const renderCodes = Object.values(renderProblems).map(({ code }) => code)
+
+/** The options of every command with a site file. */
 export function withPlanningOptions(command: Command): Command {
   return command
-    .option('-f, --file <file>', 'the site file, - for stdin', 'site.yaml')
-    .option('--lock <file>', 'the lock, if it is not beside the site file')
+    .option('-f, --file <file>', 'site file, - for stdin', 'site.yaml')
+    .option('--lock <file>', 'lock file, if it is not beside the site file')
     .option('--locked', 'fail if the lock lacks a decision, instead of adding it')
 }
 
-/** What else a command may bring to the planner. */
+/** What a command may add to the planning. */
 export interface PlanningParts {
-  /** The slot table of a live cluster, when `--crd live` asks for it. */
+  /** The slot table of a live cluster, for `--crd live`. */
   readonly liveSlots?: () => Promise<SlotTable>
-  /** What the cluster really holds, once the site is known. */
+  /** What the cluster holds. */
   readonly live?: (site: Site) => Promise<readonly LedgerEntry[]>
 }
 
@@ -64,29 +73,37 @@ export async function planFromFiles(options: PlanningOptions, io: Io, parts: Pla
   const reading = readSite(await readInput(options.file, io, 'stackloom init'), options.file)
   const { site, locate } = reading
   if (!site) throw new Failure(reading.findings, 2)
-  const lockFile = lockFileOf(options)
+  const lockFile = findLockFile(options)
   const before = await readLockFile(lockFile, site.name, io)
-  const { lintDocuments } = await import('../render/lints.ts')
-  const { findCrdFields } = await import('../plan/slots/built-in-crds.ts')
   const planned = planSite({
     site,
     lock: before,
-    slots: await slotsFor(options, before, io, parts),
+    slots: await readSlots(options, before, io, parts),
     locate,
     findings: reading.findings,
-    documentFindings: (plan) => lintDocuments(plan, findCrdFields(plan.slots), locate),
     allowMove: options.allowMove ?? [],
     forget: options.forget ?? [],
     ...(parts.live && { live: await parts.live(site) }),
   })
-  const stale = JSON.stringify(planned.lock) !== JSON.stringify(before)
-  const missing = options.locked && stale ? [lockedFinding(planned)] : []
-  const findings = [...planned.plan.findings, ...missing]
-  return { ...planned, plan: { ...planned.plan, findings }, before, lockFile, stale, findings, locate }
+  const { plan, lock } = planned
+  const changes = diffLocks(before, lock)
+  const stale = JSON.stringify(lock) !== JSON.stringify(before)
+  const found = [...planned.findings, ...(await checkDocuments(plan, locate))]
+  // A plan with errors has no documents, so nothing is known of acceptances for them.
+  const codes = hasErrors(plan.findings) ? planCodes : new Set([...planCodes, ...renderCodes])
+  const judged = judge(found, site.accept, { locate, judges: (code) => codes.has(code) })
+  const findings = options.locked && stale ? [...judged, outdatedFinding(changes)] : judged
+  return { plan: { ...plan, findings }, before, lock, changes, lockFile, stale, findings, locate }
 }
 
-/** `site.yaml` has `site.lock.yaml` beside it; a site from stdin has none unless it is named. */
-function lockFileOf({ file, lock }: Pick<PlanningOptions, 'file' | 'lock'>): string | undefined {
+async function checkDocuments(plan: Plan, locate: Planning['locate']): Promise<readonly Finding[]> {
+  const { lintDocuments } = await import('../render/lints.ts')
+  const { findCrdFields } = await import('../plan/slots/built-in-crds.ts')
+  return lintDocuments(plan, findCrdFields(plan.slots), locate)
+}
+
+/** `site.yaml` has `site.lock.yaml` beside it; a site from stdin has none unless `--lock` names one. */
+function findLockFile({ file, lock }: Pick<PlanningOptions, 'file' | 'lock'>): string | undefined {
   if (lock !== undefined) return lock
   if (file === '-') return undefined
   const { dir, name, ext } = path.parse(file)
@@ -101,7 +118,7 @@ async function readLockFile(file: string | undefined, site: string, io: Io): Pro
   return lock
 }
 
-async function slotsFor(
+async function readSlots(
   { crd }: PlanningOptions,
   before: Lock,
   io: Io,
@@ -113,44 +130,46 @@ async function slotsFor(
   return slotTableFrom(crd, io, live)
 }
 
-function lockedFinding({ changes }: Planned): Finding {
+function outdatedFinding(changes: readonly Change[]): Finding {
   const [first] = changes
-  const words = first ? `${subjectOf(first)} ${first.to ?? ''}`.trim() : 'the slot table'
-  return finding(lockOutdated, { count: Math.max(changes.length, 1), first: words })
+  const description = first ? `${describeSubject(first)} ${first.to ?? ''}`.trim() : 'the slot table'
+  return finding(lockOutdated, { count: Math.max(changes.length, 1), first: description })
 }
 
-/** Writes the new decisions, if there are any. Nothing is written for a plan with errors. */
+/** Writes the lock if it changed and the plan has no errors. */
 export async function saveLock(planning: Planning, io: Io): Promise<boolean> {
-  const { lockFile, stale, lock, findings } = planning
+  const { lockFile, stale, lock, findings, changes } = planning
   if (lockFile === undefined || !stale || hasErrors(findings)) return false
   const { writeLock } = await import('../plan/lock-file.ts')
   await writeOutput(lockFile, writeLock(lock), io, { replace: true })
-  io.stderr(`${lockFile} is written; ${summaryOf(planning)}\n`)
+  io.stderr(`${lockFile} is written; ${summarize(changes)}\n`)
   return true
 }
 
 /** `new: rhoso1, rhoso2; changed: rhoso1/storage vlan`. */
-function summaryOf({ changes }: Planning): string {
+function summarize(changes: readonly Change[]): string {
   const kinds: readonly (readonly [string, readonly Change[]])[] = [
     ['new', changes.filter(({ from }) => from === undefined)],
     ['changed', changes.filter(({ from, to }) => from !== undefined && to !== undefined)],
     ['gone', changes.filter(({ to }) => to === undefined)],
   ]
-  const some = kinds.filter(([, own]) => own.length > 0)
-  return some.map(([kind, own]) => `${kind}: ${firstOf(own.map(subjectOf))}`).join('; ') || 'the slot table changed'
+  const parts = kinds
+    .filter(([, ofKind]) => ofKind.length > 0)
+    .map(([kind, ofKind]) => `${kind}: ${listFirst(ofKind.map(describeSubject))}`)
+  return parts.join('; ') || 'the slot table changed'
 }
 
-function subjectOf({ cloud, network, what }: Change): string {
+function describeSubject({ cloud, network, what }: Change): string {
   const owner = network === undefined ? cloud : `${cloud}/${network}`
   return what === 'cloud' || what === 'network' ? owner : `${owner} ${what}`
 }
 
-function firstOf(names: readonly string[]): string {
+function listFirst(names: readonly string[]): string {
   const more = names.length - 3
   return `${names.slice(0, 3).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/** For commands that cannot go on: the plan's errors, as a failure. */
+/** For commands that cannot go on: the errors of the plan, as a failure. */
 export function failOnErrors({ findings }: Planning): void {
   if (hasErrors(findings)) throw new Failure(findings, 1)
 }

@@ -1,4 +1,4 @@
-/** Where a slot table comes from: built in, a file with the CRD, or the cluster. */
+/** Reads a slot table: built in, from a file with the CRD, or from the cluster. */
 import { Failure } from '../errors/failure.ts'
 import { hasErrors } from '../errors/finding.ts'
 import { readSlotTable, type SlotTableResult } from '../plan/slots/slot-table.ts'
@@ -17,7 +17,7 @@ export async function slotTableFrom(source: string, io: Io, live: () => Promise<
   const { readYaml } = await import('../yaml/read.ts')
   const { value, findings } = readYaml(await readInput(source, io), source)
   if (hasErrors(findings)) throw new Failure(findings, 2)
-  return tableOf(readSlotTable(value, source))
+  return requireTable(readSlotTable(value, source))
 }
 
 /** The table of the CRD that a cluster has now. */
@@ -29,13 +29,13 @@ export async function liveSlotTable(flags: ClusterFlags, io: Io): Promise<SlotTa
       kind: 'CustomResourceDefinition',
       name: 'openstackcontrolplanes.core.openstack.org',
     })
-    return tableOf(readSlotTable(crd, connection.server))
+    return requireTable(readSlotTable(crd, connection.server))
   } finally {
     await connection.close()
   }
 }
 
-function tableOf(result: SlotTableResult): SlotTable {
+function requireTable(result: SlotTableResult): SlotTable {
   if (result.kind === 'refused') throw new Failure(result.findings, 2)
   return result.table
 }

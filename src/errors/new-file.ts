@@ -1,4 +1,4 @@
-/** SL206x: making a site file, from answers or from what is there already. */
+/** SL206x: writing a new site file, from answers or from an import. */
 import { problem } from './finding.ts'
 
 export const cancelled = problem<Record<never, never>>({
@@ -17,7 +17,7 @@ export const fileExists = problem<{ file: string }>({
   title: 'The file exists already',
   message: ({ file }) => `${file} exists already; it was not touched`,
   remedy: () => 'choose another name with -f, or overwrite it with --force',
-  description: `Commands that write a new site file never replace one unless they are told to.`,
+  description: `Commands that write a new site file replace an existing one only with --force.`,
   example: { file: 'site.yaml' },
 })
 

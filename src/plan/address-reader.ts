@@ -1,9 +1,8 @@
 /**
- * Reads the texts of a site file as addresses, and collects a finding for each that is none.
+ * Parses the addresses of a site file and collects a finding for each text that is not one.
  *
- * Knows how to say what is wrong and where; knows no network and no cloud.
+ * Knows no network and no cloud.
  */
-
 import { type FileLocation, type Finding, type FindingContext, finding, type Problem } from '../errors/finding.ts'
 import { type Address, parseAddress } from '../net/address.ts'
 import { explainInvalidAddress } from '../net/address-text.ts'
@@ -12,16 +11,16 @@ import { explainInvalidRange, parseRange, type Range } from '../net/range.ts'
 import type { Path } from '../site/site.ts'
 import { hostBits, notAnAddress } from './findings/addresses.ts'
 
-/** Where a value stands in the site file; undefined for what nobody wrote. */
+/** Where a value is in the site file; undefined for a value that is not in it. */
 export type Locate = (path: Path | undefined) => FileLocation | undefined
 
-/** An owner in full: `rhoso1/internalapi vips (site.yaml:12:9)`. */
+/** An owner with its location: `rhoso1/internalapi vips (site.yaml:12:9)`. */
 export function formatOwner(owner: string, path: Path | undefined, locate: Locate): string {
-  const place = locate(path)
-  return place ? `${owner} (${place.file}:${place.line}:${place.column})` : owner
+  const where = locate(path)
+  return where ? `${owner} (${where.file}:${where.line}:${where.column})` : owner
 }
 
-/** Who asks, for what, and where it is written: the facts of every finding about a text. */
+/** The owner of a text, what it is for, and where it is: the facts of every finding about it. */
 export interface Subject {
   readonly owner: string
   readonly what: string
@@ -60,7 +59,8 @@ export function createAddressReader(locate: Locate): AddressReader {
     findings,
     report,
     address,
-    addresses: (text, subject) => list(text, subject).flatMap(([one, at]) => address(one, at) ?? []),
+    addresses: (text, subject) =>
+      list(text, subject).flatMap(([item, itemSubject]) => address(item, itemSubject) ?? []),
     cidr: (text, subject) => {
       const read = parseCidr(text)
       if (read) return read
@@ -72,12 +72,12 @@ export function createAddressReader(locate: Locate): AddressReader {
       }
       return undefined
     },
-    ranges: (text, subject) => list(text, subject).flatMap(([one, at]) => range(one, at) ?? []),
+    ranges: (text, subject) => list(text, subject).flatMap(([item, itemSubject]) => range(item, itemSubject) ?? []),
   }
 }
 
-/** One text, or several, each with its own place. */
+/** One text, or several, each with its path. */
 function list(text: string | readonly string[], subject: Subject): readonly (readonly [string, Subject])[] {
   if (typeof text === 'string') return [[text, subject]]
-  return text.map((one, index) => [one, { ...subject, path: subject.path && [...subject.path, index] }])
+  return text.map((item, index) => [item, { ...subject, path: subject.path && [...subject.path, index] }])
 }

@@ -1,43 +1,46 @@
 /**
- * From draft to plan: the same decisions as text, under the names that `plan -o json` promises.
+ * Assembles the plan from a draft: the same decisions as text, under the names that `plan -o json` has.
  *
- * Pure. What it adds follows from the draft alone: a pool for the networks that have VIPs (its sharing key is its
- * name), and the gaps that endpoints make in spans.
+ * Pure. Adds only what follows from the draft: pools of networks with VIPs, and the gaps that endpoints make in spans.
  */
 import type { Finding } from '../errors/finding.ts'
 import { formatAddress, formatValue } from '../net/address.ts'
 import { formatCidr } from '../net/cidr.ts'
 import { rangeContains, singleAddressRange } from '../net/range.ts'
 import { reverseZones } from '../net/reverse-dns.ts'
-import type { Cloud, Site } from '../site/site.ts'
-import { formatAddressRange } from './address-range.ts'
-import { bgpPeerName } from './bgp.ts'
-import type { CloudRequest } from './cloud-wishes.ts'
+import { bgpPeerName, type Cloud, type Site } from '../site/site.ts'
 import { groupBy } from './collections.ts'
 import type { DraftEndpoint, DraftNetwork, DraftSubnet } from './draft/draft.ts'
 import type { Draft } from './draft/draft-site.ts'
-import type { Plan, PlannedBgp, PlannedNetwork, PlannedSubnet, Route } from './plan.ts'
-import { roles } from './requests.ts'
+import {
+  formatAddressRange,
+  type Plan,
+  type PlannedBgp,
+  type PlannedNetwork,
+  type PlannedSubnet,
+  type Route,
+} from './plan.ts'
+import { type CloudRequest, roles } from './requests.ts'
 import type { SlotTable } from './slots/slots.ts'
 
 export function assemblePlan(
   site: Site,
   draft: Draft,
-  wishes: readonly CloudRequest[],
+  requests: readonly CloudRequest[],
   slots: SlotTable,
   findings: readonly Finding[],
 ): Plan {
-  const byWish = new Map<Cloud, CloudRequest>(wishes.map((wish) => [wish.cloud, wish]))
-  const byCloud = groupBy(draft.networks, ({ wish }) => wish.cloud)
-  const bgp = bgpOf(site)
+  const requestByCloud = new Map<Cloud, CloudRequest>(requests.map((request) => [request.cloud, request]))
+  const byCloud = groupBy(draft.networks, ({ request }) => request.cloud)
+  const bgp = planBgp(site)
   return {
     site: site.name,
     clouds: site.clouds.map((cloud) => ({
       name: cloud.name,
       namespace: cloud.namespace,
-      networks: (byCloud.get(cloud) ?? []).flatMap(plannedNetwork),
-      services: byWish.get(cloud)?.services ?? [],
-      uses: byWish.get(cloud)?.uses ?? [],
+      networks: (byCloud.get(cloud) ?? []).flatMap(planNetwork),
+      services: requestByCloud.get(cloud)?.services ?? [],
+      uses: requestByCloud.get(cloud)?.uses ?? [],
       from: cloud,
     })),
     segments: draft.segments,
@@ -48,10 +51,10 @@ export function assemblePlan(
   }
 }
 
-function plannedNetwork(draft: DraftNetwork): readonly PlannedNetwork[] {
-  const { wish, placement, subnets } = draft
+function planNetwork(draft: DraftNetwork): readonly PlannedNetwork[] {
+  const { request, placement, subnets } = draft
   if (!placement) return []
-  const { cloud, network } = wish
+  const { cloud, network } = request
   const hasVips = subnets.some(({ spans }) => (spans.vips ?? []).length > 0)
   const pool = hasVips ? `${cloud.namespace}-${network.name}` : undefined
   return [
@@ -65,21 +68,21 @@ function plannedNetwork(draft: DraftNetwork): readonly PlannedNetwork[] {
       attach: network.settings.attach ?? 'macvlan',
       dnsDomain: draft.dnsDomain,
       ...(pool !== undefined && { pool, sharingKey: pool }),
-      subnets: subnets.map((subnet) => plannedSubnet(subnet, draft.endpoints)),
+      subnets: subnets.map((subnet) => planSubnet(subnet, draft.endpoints)),
       vips: draft.slotVips,
       nodes: draft.nodes,
       hosts: draft.hosts,
       endpoints: draft.endpoints.map(({ name, address }) => ({ name, address })),
-      routes: wish.routes.flatMap((route) => placedRoute(route, subnets)),
-      podRoutes: wish.podRoutes.flatMap((route) => placedRoute(route, subnets)),
+      routes: request.routes.flatMap((route) => resolveRoute(route, subnets)),
+      podRoutes: request.podRoutes.flatMap((route) => resolveRoute(route, subnets)),
     },
   ]
 }
 
-function plannedSubnet(subnet: DraftSubnet, endpoints: readonly DraftEndpoint[]): PlannedSubnet {
+function planSubnet(subnet: DraftSubnet, endpoints: readonly DraftEndpoint[]): PlannedSubnet {
   const { name, cidr, gateway, vlan, dnsDomain, spans, routes } = subnet
   const inSpans = Object.values(spans).flat()
-  // An endpoint inside a span is a gap in it: no allocator may give it to anybody else.
+  // An endpoint inside a span is a gap in it: no allocator may give it out.
   const gaps = endpoints.filter(({ value }) => inSpans.some((span) => rangeContains(span, value)))
   const reserved = [...subnet.reserved, ...gaps.map(({ value }) => singleAddressRange(value))]
   return {
@@ -92,12 +95,12 @@ function plannedSubnet(subnet: DraftSubnet, endpoints: readonly DraftEndpoint[])
     reverseZones: reverseZones(cidr),
     spans: roles.flatMap((role) => (spans[role] ?? []).map((range) => ({ role, ...formatAddressRange(range) }))),
     reserved: reserved.map(formatAddressRange),
-    routes: routes.flatMap((route) => placedRoute(route, [subnet])),
+    routes: routes.flatMap((route) => resolveRoute(route, [subnet])),
   }
 }
 
 /** `+150` is the 150th address of the network's subnet of the same family. */
-function placedRoute(route: Route, subnets: readonly DraftSubnet[]): readonly Route[] {
+function resolveRoute(route: Route, subnets: readonly DraftSubnet[]): readonly Route[] {
   if (!route.nexthop.startsWith('+')) return [route]
   const family = route.destination.includes(':') ? 6 : 4
   const cidr = subnets.find((subnet) => subnet.cidr.family === family)?.cidr
@@ -105,7 +108,7 @@ function placedRoute(route: Route, subnets: readonly DraftSubnet[]): readonly Ro
   return [{ ...route, nexthop: formatValue(family, cidr.base + BigInt(route.nexthop.slice(1))) }]
 }
 
-function bgpOf(site: Site): PlannedBgp | undefined {
+function planBgp(site: Site): PlannedBgp | undefined {
   const { mode, asn, peers } = site.cluster.metallb
   if (mode !== 'bgp' || asn === undefined) return undefined
   return {

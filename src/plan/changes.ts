@@ -1,9 +1,10 @@
 /**
- * What differs between two locks, each change with what it costs whoever runs the clouds.
+ * Compares two locks: every change with its risk for the running clouds.
  *
- * Pure. Knows nothing of files and wishes: the lock is the whole truth here.
+ * Pure. Knows locks only, no files and no requests.
  */
 import type { AllocatorRole } from '../site/site.ts'
+import { getOwn } from './collections.ts'
 import {
   type HolderKind,
   holderKinds,
@@ -12,7 +13,6 @@ import {
   type LockedNetwork,
   type LockedSubnet,
 } from './lock.ts'
-import { getOwn } from './own.ts'
 
 /** From harmless to painful. */
 export const risks = ['safe', 'restarts pods', 'changes a VIP', 'touches node networking', 'needs recreation'] as const
@@ -22,7 +22,7 @@ export interface Change {
   readonly cloud: string
   /** Absent for a change of the cloud itself. */
   readonly network?: string
-  /** In words: `vlan`, `subnet subnet1`, `VIP of keystone.internal`, `host compute-0`. */
+  /** For example `vlan`, `subnet subnet1`, `VIP of keystone.internal`, `host compute-0`. */
   readonly what: string
   /** Absent for what is new. */
   readonly from?: string
@@ -57,14 +57,7 @@ function cloudChanges(
   if (before.leaving) changes.push({ ...whole, from: 'leaving', to: after.namespace, risk: 'safe' })
   if (before.namespace !== after.namespace) {
     const { namespace: from } = before
-    changes.push({
-      ...whole,
-      what: 'namespace',
-      from,
-      to: after.namespace,
-      risk: 'needs recreation',
-      moves: true,
-    })
+    changes.push({ ...whole, what: 'namespace', from, to: after.namespace, risk: 'needs recreation', moves: true })
   }
   for (const network of new Set([...Object.keys(before.networks), ...Object.keys(after.networks)])) {
     changes.push(...networkChanges(cloud, network, getOwn(before.networks, network), getOwn(after.networks, network)))
@@ -84,29 +77,29 @@ function networkChanges(
   if (!before && after) return [{ ...whole, to: words(after), risk: 'touches node networking' }]
   if (!before || !after) return [{ ...whole, from: before ? words(before) : '', risk: 'safe' }]
   if (after.leaving) return before.leaving ? [] : [{ ...whole, from: words(before), to: 'leaving', risk: 'safe' }]
-  // Who rode on another's bridge held no VLAN that could move.
-  const held = before.nic !== undefined && after.nic !== undefined
+  // A network on the bridge of another one has no VLAN that could move.
+  const hasSegment = before.nic !== undefined && after.nic !== undefined
   const changes = [
-    ...differs('NIC', [before.nic, after.nic], 'touches node networking', held),
-    ...differs('vlan', [tagOf(before), tagOf(after)], 'touches node networking', held),
-    ...differs('interface', [before.interface, after.interface], 'touches node networking', false),
-    ...differs('bridge', [before.bridge, after.bridge], 'touches node networking', false),
-    ...differs('mtu', [String(before.mtu), String(after.mtu)], 'touches node networking', false),
-    ...differs('pool', [before.pool, after.pool], 'changes a VIP', false),
+    ...compare('NIC', [before.nic, after.nic], 'touches node networking', hasSegment),
+    ...compare('vlan', [formatTag(before), formatTag(after)], 'touches node networking', hasSegment),
+    ...compare('interface', [before.interface, after.interface], 'touches node networking', false),
+    ...compare('bridge', [before.bridge, after.bridge], 'touches node networking', false),
+    ...compare('mtu', [String(before.mtu), String(after.mtu)], 'touches node networking', false),
+    ...compare('pool', [before.pool, after.pool], 'changes a VIP', false),
     ...subnetChanges(before, after),
     ...holderKinds.flatMap((kind) => holderChanges(kind, before, after)),
   ]
   return changes.map((change) => ({ cloud, network, ...change }))
 }
 
-function tagOf({ vlan, nic }: LockedNetwork): string {
+function formatTag({ vlan, nic }: LockedNetwork): string {
   return vlan === undefined ? (nic === undefined ? 'none' : 'untagged') : String(vlan)
 }
 
 type Bare = Omit<Change, 'cloud' | 'network'>
 
-/** What differs, or nothing; a value that is absent on one side came or went. */
-function differs(
+/** One change, or none; a value that is absent on one side was added or removed. */
+function compare(
   what: string,
   values: readonly [string | undefined, string | undefined],
   risk: Risk,
@@ -123,7 +116,7 @@ function subnetChanges(before: LockedNetwork, after: LockedNetwork): readonly Ba
   return [...new Set([...old.keys(), ...now.keys()])].flatMap((name) => {
     const [from, to] = [old.get(name), now.get(name)]
     if (from && to) return sameSubnetChanges(from, to)
-    return differs(`subnet ${name}`, [from?.cidr, to?.cidr], 'touches node networking', false)
+    return compare(`subnet ${name}`, [from?.cidr, to?.cidr], 'touches node networking', false)
   })
 }
 
@@ -131,13 +124,13 @@ function sameSubnetChanges(from: LockedSubnet, to: LockedSubnet): readonly Bare[
   const { name } = from
   const gateways = from.gateway !== undefined && to.gateway !== undefined
   const changes = [
-    ...differs(`subnet ${name}`, [from.cidr, to.cidr], 'needs recreation', true),
-    ...differs(`gateway of ${name}`, [from.gateway, to.gateway], 'touches node networking', gateways),
+    ...compare(`subnet ${name}`, [from.cidr, to.cidr], 'needs recreation', true),
+    ...compare(`gateway of ${name}`, [from.gateway, to.gateway], 'touches node networking', gateways),
   ]
   if (from.cidr !== to.cidr) return changes
   for (const role of ['nodes', 'pods', 'vips', 'hosts'] as const) {
     const texts = [from.spans?.[role]?.join(', '), to.spans?.[role]?.join(', ')] as const
-    changes.push(...differs(`${role} of ${name}`, texts, spanRisk(role, to), false))
+    changes.push(...compare(`${role} of ${name}`, texts, spanRisk(role, to), false))
   }
   return changes
 }
@@ -158,7 +151,7 @@ function holderChanges(kind: HolderKind, before: LockedNetwork, after: LockedNet
   if (before[kind] === after[kind]) return []
   const { what, moved, fresh } = words[kind]
   const [held, now] = [before[kind] ?? {}, after[kind] ?? {}]
-  // Who left and came back got the same again: that is no change worth a word.
+  // A holder that left and came back with the same address is no change.
   const left = before.left?.[kind] ?? {}
   const changes: Bare[] = []
   for (const name in held) {
@@ -180,10 +173,10 @@ function holderChange(what: string, from: readonly string[], to: readonly string
 }
 
 function sameTexts(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((text, at) => text === b[at])
+  return a.length === b.length && a.every((text, index) => text === b[index])
 }
 
-/** A family that comes or goes moves nobody. */
+/** A family that is added or removed moves no address. */
 function replaces(old: readonly string[], now: readonly string[]): boolean {
   return old.some((text) => !now.includes(text)) && now.some((text) => !old.includes(text))
 }

@@ -1,7 +1,7 @@
 /**
- * What overlaps in the ledger, who is part of it, and what is free instead.
+ * Finds what overlaps in the ledger, with both owners and free addresses to suggest.
  *
- * Pure. One finding per pair of owners, with both in full and a concrete way out.
+ * Pure. Reports each pair of owners once.
  */
 import { type Finding, finding } from '../errors/finding.ts'
 import { formatValue } from '../net/address.ts'
@@ -9,9 +9,10 @@ import { cidrRange, formatCidr, sameCidr, usableRange } from '../net/cidr.ts'
 import { findOverlaps } from '../net/overlaps.ts'
 import { formatRange, intersection, type Range, rangeSize } from '../net/range.ts'
 import { firstFree, freeRanges, rangeSet } from '../net/range-set.ts'
+import type { Path } from '../site/site.ts'
 import { formatOwner, type Locate } from './address-reader.ts'
+import { describeSegment } from './draft/draft.ts'
 import type { Draft } from './draft/draft-site.ts'
-import { describeSegment } from './draft/segment-id.ts'
 import {
   duplicateAddress,
   liveOverlap,
@@ -22,7 +23,7 @@ import {
 } from './findings/addresses.ts'
 import { entryPath, type Ledger, type LedgerEntry, subnetSegment } from './ledger.ts'
 
-/** No list of a thousand overlaps helps anybody. */
+/** One wrong range can overlap thousands of others; the first pairs are enough to find it. */
 const SHOWN = 200
 
 const SPANS = new Set(['nodes', 'pods', 'vips', 'hosts'])
@@ -34,11 +35,11 @@ export function findConflicts(ledger: Ledger, locate: Locate): readonly Finding[
     const seen = new Set<string>()
     for (const [first, second] of pairs) {
       const [a, b] = inFileOrder(first, second)
-      const one = conflictOf(a, b, entries, locate)
-      // A span that is a list of ranges meets the same other one several times: each meeting is one line.
-      if (seen.has(one.message)) continue
-      seen.add(one.message)
-      findings.push(one)
+      const conflict = explainConflict(a, b, entries, locate)
+      // A span that is a list of ranges may overlap the same span several times, with the same message.
+      if (seen.has(conflict.message)) continue
+      seen.add(conflict.message)
+      findings.push(conflict)
     }
     if (more) findings.push(finding(moreOverlaps, { segment: describeSegment(segment), shown: SHOWN }))
   }
@@ -46,8 +47,8 @@ export function findConflicts(ledger: Ledger, locate: Locate): readonly Finding[
 }
 
 function mayOverlap(a: LedgerEntry, b: LedgerEntry): boolean {
-  // The same gateway or DNS server, named by several.
-  if (isService(a) && isService(b)) return true
+  // Several clouds may name the same gateway or DNS server.
+  if (isServer(a) && isServer(b)) return true
   if (a.role === 'live' && b.role === 'live') return true
   return a.owner === b.owner ? isGapIn(a, b) || isGapIn(b, a) : isSameNode(a, b)
 }
@@ -57,13 +58,13 @@ function isGapIn(gap: LedgerEntry, span: LedgerEntry): boolean {
   return gap.role === 'reserved' || (gap.role === 'endpoint' && SPANS.has(span.role))
 }
 
-/** On a shared subnet a node has one address, whichever cloud asks. */
+/** On a shared subnet a node has one address for all clouds. */
 function isSameNode(a: LedgerEntry, b: LedgerEntry): boolean {
   if (a.role === 'node' && b.role === 'node') return a.name === b.name
   return a.role === 'nodes' && b.role === 'nodes' && sharesNodes(a, b)
 }
 
-const isService = ({ role }: LedgerEntry): boolean => role === 'gateway' || role === 'dns'
+const isServer = ({ role }: LedgerEntry): boolean => role === 'gateway' || role === 'dns'
 
 function sharesNodes(a: LedgerEntry, b: LedgerEntry): boolean {
   return (
@@ -71,58 +72,58 @@ function sharesNodes(a: LedgerEntry, b: LedgerEntry): boolean {
   )
 }
 
-/** Who stands later in the file is asked to move. */
+/** The owner that is later in the file is asked to move. */
 function inFileOrder(a: LedgerEntry, b: LedgerEntry): readonly [LedgerEntry, LedgerEntry] {
-  if (a.role === 'live' || isService(a)) return [a, b]
-  if (b.role === 'live' || isService(b)) return [b, a]
+  if (a.role === 'live' || isServer(a)) return [a, b]
+  if (b.role === 'live' || isServer(b)) return [b, a]
   const order = compareClouds(a, b)
   return order > 0 ? [b, a] : [a, b]
 }
 
 function compareClouds(a: LedgerEntry, b: LedgerEntry): number {
-  const place = ({ draft }: LedgerEntry): number => Number(draft?.wish.cloud.path.at(-1) ?? -1)
-  return place(a) - place(b) || rank(a) - rank(b)
+  const position = ({ draft }: LedgerEntry): number => Number(draft?.request.cloud.path.at(-1) ?? -1)
+  return position(a) - position(b) || rank(a) - rank(b)
 }
 
-/** Within one cloud the data plane's side gives way: NetConfig takes lists of ranges. */
+/** Within one cloud the hosts are asked to move: NetConfig takes lists of ranges. */
 function rank({ role }: LedgerEntry): number {
   return ['nodes', 'node', 'pods', 'endpoint', 'vips', 'hosts', 'host'].indexOf(role)
 }
 
-function conflictOf(a: LedgerEntry, b: LedgerEntry, entries: readonly LedgerEntry[], locate: Locate): Finding {
+function explainConflict(a: LedgerEntry, b: LedgerEntry, entries: readonly LedgerEntry[], locate: Locate): Finding {
   const shared = intersection(a, b) as Range
-  const owners = [a, b].map((ledgerEntry) => formatOwner(entryWords(ledgerEntry), entryPath(ledgerEntry), locate))
+  const owners = [a, b].map((ledgerEntry) => formatOwner(describeEntry(ledgerEntry), entryPath(ledgerEntry), locate))
   const where = locate(entryPath(b))
-  const offer = offerFor(b, entries)
+  const offer = suggestRange(b, entries)
   if (a.role === 'live') {
-    const facts = { owner: entryWords(b), range: formatRange(shared), live: a.owner, offer }
+    const facts = { owner: describeEntry(b), range: formatRange(shared), live: a.owner, offer }
     return finding(liveOverlap, facts, { where, owners })
   }
-  if (isService(a)) {
+  if (isServer(a)) {
     const address = formatValue(a.family, a.first)
     const what = a.role === 'gateway' ? 'gateway' : 'DNS server'
-    const facts = { owner: b.owner, span: spanWords(b), what, address, offer }
+    const facts = { owner: b.owner, span: describeSpan(b), what, address, offer }
     return finding(spanHoldsSpecial, facts, { where, owners })
   }
   if (a.first === a.last && b.first === b.last) {
-    const facts = { a: entryWords(a), b: entryWords(b), address: formatRange(shared), offer }
+    const facts = { a: describeEntry(a), b: describeEntry(b), address: formatRange(shared), offer }
     return finding(duplicateAddress, facts, { where, owners })
   }
-  const facts = { a: entryWords(a), b: entryWords(b), shared: formatRange(shared), offer }
+  const facts = { a: describeEntry(a), b: describeEntry(b), shared: formatRange(shared), offer }
   return finding(spansOverlap, facts, { where, owners })
 }
 
 /** `rhoso1/ctlplane vips 192.168.122.80-192.168.122.90`. */
-function entryWords(entry: LedgerEntry): string {
-  return `${entry.owner} ${spanWords(entry)}`
+function describeEntry(entry: LedgerEntry): string {
+  return `${entry.owner} ${describeSpan(entry)}`
 }
 
-function spanWords(entry: LedgerEntry): string {
+function describeSpan(entry: LedgerEntry): string {
   return `${entry.role}${entry.name ? ` ${entry.name}` : ''} ${formatRange(entry)}`
 }
 
 /** Free addresses for an entry: as many as it has, in one run; or what is left of it. */
-function offerFor(entry: LedgerEntry, entries: readonly LedgerEntry[]): string | undefined {
+function suggestRange(entry: LedgerEntry, entries: readonly LedgerEntry[]): string | undefined {
   const { subnet } = entry
   if (!subnet) return undefined
   const others = rangeSet(entries.filter((ledgerEntry) => ledgerEntry !== entry && !isPartOf(ledgerEntry, entry)))
@@ -133,13 +134,13 @@ function offerFor(entry: LedgerEntry, entries: readonly LedgerEntry[]): string |
   return left.length > 0 ? left.map(formatRange).join(', ') : moved && formatRange(moved)
 }
 
-/** Gaps inside one's own span move with it. */
-function isPartOf(one: LedgerEntry, entry: LedgerEntry): boolean {
-  return one.owner === entry.owner && (one.role === 'reserved' || one.role === 'endpoint')
+/** Gaps in a span move with it. */
+function isPartOf(gap: LedgerEntry, entry: LedgerEntry): boolean {
+  return gap.owner === entry.owner && (gap.role === 'reserved' || gap.role === 'endpoint')
 }
 
 /** Subnets that overlap where they must not: on two segments of the same nodes, or twice in one network. */
-export function findSubnetConflicts({ networks, offerSubnet }: Draft, locate: Locate): readonly Finding[] {
+export function findSubnetConflicts({ networks, suggestSubnet }: Draft, locate: Locate): readonly Finding[] {
   const subnets = networks.flatMap((draft) =>
     draft.subnets.map((subnet) => ({
       ...cidrRange(subnet.cidr),
@@ -153,21 +154,21 @@ export function findSubnetConflicts({ networks, offerSubnet }: Draft, locate: Lo
     allowed: (a, b) => a.segment === b.segment && a.draft !== b.draft && sameCidr(a.subnet.cidr, b.subnet.cidr),
   })
   return pairs.map(([first, second]) => {
-    const place = (one: typeof first): number => Number(one.draft.wish.cloud.path.at(-1))
-    const [a, b] = place(first) > place(second) ? [second, first] : [first, second]
-    const free = offerSubnet(b.draft.wish.supernets, b.subnet.cidr.family)
-    const at = (one: typeof a) => (one.subnet.path ? [...one.subnet.path, 'cidr'] : undefined)
-    const owners = [a, b].map((one) => {
-      const words = `${one.draft.wish.owner} ${formatCidr(one.subnet.cidr)}`
-      return formatOwner(words, at(one) ?? one.draft.wish.cloud.path, locate)
-    })
+    const position = ({ draft }: typeof first): number => Number(draft.request.cloud.path.at(-1))
+    const [a, b] = position(first) > position(second) ? [second, first] : [first, second]
+    const free = suggestSubnet(b.draft.request.supernets, b.subnet.cidr.family)
+    const pathOf = ({ draft, subnet }: typeof a): Path =>
+      subnet.path ? [...subnet.path, 'cidr'] : draft.request.cloud.path
+    const owners = [a, b].map((part) =>
+      formatOwner(`${part.draft.request.owner} ${formatCidr(part.subnet.cidr)}`, pathOf(part), locate),
+    )
     const facts = {
-      a: a.draft.wish.owner,
-      b: b.draft.wish.owner,
+      a: a.draft.request.owner,
+      b: b.draft.request.owner,
       cidrA: formatCidr(a.subnet.cidr),
       cidrB: formatCidr(b.subnet.cidr),
       offer: free && formatCidr(free),
     }
-    return finding(overlappingSubnets, facts, { where: locate(at(b) ?? b.draft.wish.cloud.path), owners })
+    return finding(overlappingSubnets, facts, { where: locate(pathOf(b)), owners })
   })
 }

@@ -1,16 +1,14 @@
 /**
- * The ledger: every span and every single address of every cloud with its owner, and the proof that no two on one
- * segment overlap.
+ * The ledger: every span and every single address of every cloud with its owner, by segment.
  *
- * Pure. Sorts and sweeps once per segment; what an overlap means to a person is `conflicts.ts`'s to say.
+ * Pure. `conflicts.ts` finds the entries that overlap and explains them.
  */
 import { parseAddress } from '../net/address.ts'
 import { cidrContains, cidrRange } from '../net/cidr.ts'
 import { type Range, rangeContains, rangesOverlap, singleAddressRange } from '../net/range.ts'
 import type { AllocatorRole, Path, Site } from '../site/site.ts'
 import { groupBy } from './collections.ts'
-import type { DraftNetwork, DraftSubnet } from './draft/draft.ts'
-import { segmentId } from './draft/segment-id.ts'
+import { type DraftNetwork, type DraftSubnet, segmentId } from './draft/draft.ts'
 import { roles, settingPathOrCloud } from './requests.ts'
 
 export type EntryRole = AllocatorRole | 'gateway' | 'dns' | 'reserved' | 'endpoint' | 'node' | 'host' | 'live'
@@ -19,11 +17,11 @@ export interface LedgerEntry extends Range {
   /** `rhoso1/internalapi`; `dns`, or an object of the cluster, for what no cloud owns. */
   readonly owner: string
   readonly role: EntryRole
-  /** Who exactly, for a single address: `worker-0`. */
+  /** The holder of a single address: `worker-0`. */
   readonly name?: string
-  /** Where it is written, from the top of the file; or `at`, below its subnet. */
+  /** Where it is in the site file; or, below its subnet, `subnetPath`. */
   readonly path?: Path | undefined
-  readonly at?: Path
+  readonly subnetPath?: Path
   readonly draft?: DraftNetwork
   readonly subnet?: DraftSubnet
 }
@@ -44,7 +42,7 @@ export function buildLedger(site: Site, networks: readonly DraftNetwork[], live:
       site,
       members.map(({ subnet }) => subnet),
     )
-    // Which segment a foreign object is on nobody knows: it counts wherever its addresses do.
+    // The segment of a foreign object is unknown: it counts on every segment that has its addresses.
     const near = live.filter((ledgerEntry) =>
       members.some(({ subnet }) => rangesOverlap(cidrRange(subnet.cidr), ledgerEntry)),
     )
@@ -53,63 +51,63 @@ export function buildLedger(site: Site, networks: readonly DraftNetwork[], live:
   return { segments, entries: [...segments.values()].flat() }
 }
 
-/** The L2 domain of one subnet: an edge site's may have a VLAN of its own. */
-export function subnetSegment({ placement, wish }: DraftNetwork, { vlan }: DraftSubnet): string {
+/** The L2 domain of one subnet: a subnet of an edge site may have its own VLAN. */
+export function subnetSegment({ placement, request }: DraftNetwork, { vlan }: DraftSubnet): string {
   if (vlan !== undefined && placement) return segmentId(placement.nic, vlan)
-  return placement?.segment ?? `${wish.owner} alone`
+  return placement?.segment ?? `${request.owner} alone`
 }
 
-/** Where an entry is written. Asked for when something is wrong with it, so it is not kept ready for all of them. */
-export function entryPath({ path, at = [], subnet, draft }: LedgerEntry): Path | undefined {
+/** Where an entry is in the site file. Needed for problems only, so it is not computed for every entry. */
+export function entryPath({ path, subnetPath = [], subnet, draft }: LedgerEntry): Path | undefined {
   if (path) return path
-  return subnet?.path ? [...subnet.path, ...at] : draft && settingPathOrCloud(draft.wish, 'subnets')
+  return subnet?.path ? [...subnet.path, ...subnetPath] : draft && settingPathOrCloud(draft.request, 'subnets')
 }
 
-const SPAN_AT: Readonly<Record<AllocatorRole, Path>> = {
+const SPAN_PATHS: Readonly<Record<AllocatorRole, Path>> = {
   nodes: ['spans', 'nodes'],
   pods: ['spans', 'pods'],
   vips: ['spans', 'vips'],
   hosts: ['spans', 'hosts'],
 }
-const GATEWAY_AT: Path = ['gateway']
+const GATEWAY_PATH: Path = ['gateway']
 
 function subnetEntries(draft: DraftNetwork, subnet: DraftSubnet): readonly LedgerEntry[] {
-  const { wish } = draft
-  const { owner } = wish
+  const { request } = draft
+  const { owner } = request
   const entries: LedgerEntry[] = []
   for (const role of roles) {
     for (const { family, first, last } of subnet.spans[role] ?? [])
-      entries.push({ family, first, last, owner, role, at: SPAN_AT[role], draft, subnet })
+      entries.push({ family, first, last, owner, role, subnetPath: SPAN_PATHS[role], draft, subnet })
   }
   const { gateway } = subnet
-  // Who reserved the gateway's address has taken care of it.
+  // A reserved gateway is an entry already.
   if (gateway && !subnet.reserved.some((range) => rangeContains(range, gateway)))
-    entries.push({ ...singleAddressRange(gateway), owner, role: 'gateway', at: GATEWAY_AT, draft, subnet })
+    entries.push({ ...singleAddressRange(gateway), owner, role: 'gateway', subnetPath: GATEWAY_PATH, draft, subnet })
   subnet.reserved.forEach((range, index) => {
-    entries.push({ ...range, owner, role: 'reserved', at: ['reserved', index], draft, subnet })
+    entries.push({ ...range, owner, role: 'reserved', subnetPath: ['reserved', index], draft, subnet })
   })
   for (const { name, value } of draft.endpoints) {
     if (!cidrContains(subnet.cidr, value)) continue
-    const path = wish.endpoints.find((endpoint) => endpoint.name === name)?.path
+    const path = request.endpoints.find((endpoint) => endpoint.name === name)?.path
     entries.push({ ...singleAddressRange(value), owner, role: 'endpoint', name, path, draft, subnet })
   }
-  return draft.strays.length > 0 ? [...entries, ...strays(draft, subnet)] : entries
+  return draft.outside.length > 0 ? [...entries, ...outsideEntries(draft, subnet)] : entries
 }
 
-/** Nodes and hosts with an address outside their own span: those inside are covered by the span. */
-function strays(draft: DraftNetwork, subnet: DraftSubnet): readonly LedgerEntry[] {
-  const { wish } = draft
-  return draft.strays
+/** Nodes and hosts with an address outside their span; the span covers the others. */
+function outsideEntries(draft: DraftNetwork, subnet: DraftSubnet): readonly LedgerEntry[] {
+  const { request } = draft
+  return draft.outside
     .filter(({ address }) => cidrContains(subnet.cidr, address))
     .map(({ role, name, address }) => {
-      const path = role === 'node' ? settingPathOrCloud(wish, 'nodes', name) : hostPath(draft, name)
-      return { ...singleAddressRange(address), owner: wish.owner, role, name, path, draft, subnet }
+      const path = role === 'node' ? settingPathOrCloud(request, 'nodes', name) : hostPath(draft, name)
+      return { ...singleAddressRange(address), owner: request.owner, role, name, path, draft, subnet }
     })
 }
 
-function hostPath({ wish }: DraftNetwork, name: string): Path {
-  const index = (wish.cloud.file.hosts ?? []).findIndex((host) => host.name === name)
-  return [...wish.cloud.path, 'hosts', Math.max(index, 0), 'addresses', wish.network.name]
+function hostPath({ request }: DraftNetwork, name: string): Path {
+  const index = (request.cloud.file.hosts ?? []).findIndex((host) => host.name === name)
+  return [...request.cloud.path, 'hosts', Math.max(index, 0), 'addresses', request.network.name]
 }
 
 function dnsEntries(site: Site, subnets: readonly DraftSubnet[]): readonly LedgerEntry[] {

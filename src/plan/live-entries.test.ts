@@ -19,7 +19,7 @@ const pool = (name: string, addresses: string[]) => ({
 })
 
 describe('what the cluster holds', () => {
-  it('counts pools, attachments, NetConfigs, Services and nodes of others', () => {
+  it('includes foreign pools, attachments, NetConfigs, Services and nodes', () => {
     expect(
       entriesOf(
         pool('ctlplane', ['192.168.122.80-192.168.122.90']),
@@ -73,7 +73,7 @@ describe('what the cluster holds', () => {
     ])
   })
 
-  it('leaves out what the plan speaks for: pools by name, namespaces of clouds, what we wrote', () => {
+  it('leaves out what the plan has: pools by name, namespaces of clouds, objects of Stackloom', () => {
     const ours = {
       ...pool('somebody', ['10.0.0.0/24']),
       metadata: { name: 'x', labels: { 'app.kubernetes.io/managed-by': 'stackloom' } },
@@ -81,7 +81,7 @@ describe('what the cluster holds', () => {
     expect(entriesOf(pool('openstack-internalapi', ['172.17.0.80-172.17.0.90']), ours)).toEqual([])
   })
 
-  it('is a conflict where the plan gives the same to somebody, with the object and a way out', () => {
+  it('conflicts with the plan where both have an address, with the object and a suggestion', () => {
     const live = liveEntries(
       {
         objects: [pool('ctlplane', ['192.168.122.85-192.168.122.95'])] as unknown as KubeObject[],

@@ -1,16 +1,15 @@
 /**
- * What a cluster really holds and no cloud of the site owns, as entries of the ledger.
+ * Lists what a cluster holds and no cloud of the site owns, as entries of the ledger.
  *
- * Pure, over a snapshot. What belongs to the site's own clouds is left out: the plan speaks for it.
+ * Pure, over a snapshot. Objects of the site's own clouds are left out: the plan has their addresses.
  */
-
 import { asList, asRecord, asString, asStrings } from '../api/json.ts'
 import { type KubeObject, objectIdentity } from '../api/object.ts'
 import { indexSnapshot, type Snapshot } from '../api/snapshot.ts'
 import { parseAddress } from '../net/address.ts'
 import { parseRange, type Range, singleAddressRange } from '../net/range.ts'
 import { readAttachment } from '../site/import/attachment.ts'
-import { readNetConfigSubnet } from '../site/import/netconfig-facts.ts'
+import { readNetConfigSubnet } from '../site/import/network-facts.ts'
 import type { Site } from '../site/site.ts'
 import type { LedgerEntry } from './ledger.ts'
 
@@ -31,12 +30,14 @@ export function liveEntries(snapshot: Snapshot, site: Site): readonly LedgerEntr
     site.clouds.flatMap(({ namespace, networks }) => networks.map(({ name }) => `${namespace}-${name}`)),
   )
   const foreign = (groupKind: string): readonly KubeObject[] =>
-    index.all(groupKind).filter(({ metadata }) => !namespaces.has(metadata.namespace ?? '') && !isOurs(metadata))
+    index
+      .all(groupKind)
+      .filter(({ metadata }) => !namespaces.has(metadata.namespace ?? '') && !isManagedByStackloom(metadata))
   return [
     ...foreign('metallb.io/IPAddressPool')
       .filter(({ metadata }) => !pools.has(metadata.name))
       .flatMap((pool) => entries(pool, asStrings(asRecord(pool['spec'])['addresses']))),
-    ...foreign('Service').flatMap((service) => entries(service, ingressOf(service))),
+    ...foreign('Service').flatMap((service) => entries(service, ingressAddresses(service))),
     ...foreign('k8s.cni.cncf.io/NetworkAttachmentDefinition').flatMap((nad) => entries(nad, podRanges(nad))),
     ...foreign('network.openstack.org/NetConfig').flatMap((config) => entries(config, hostRanges(config))),
     ...foreign('nmstate.io/NodeNetworkConfigurationPolicy').flatMap((policy) => entries(policy, nodeAddresses(policy))),
@@ -45,7 +46,7 @@ export function liveEntries(snapshot: Snapshot, site: Site): readonly LedgerEntr
   ]
 }
 
-function isOurs({ labels }: KubeObject['metadata']): boolean {
+function isManagedByStackloom({ labels }: KubeObject['metadata']): boolean {
   return labels?.['app.kubernetes.io/managed-by'] === 'stackloom'
 }
 
@@ -60,9 +61,9 @@ function entry(range: Range, owner: string): LedgerEntry {
   return { ...range, owner, role: 'live' }
 }
 
-function ingressOf(service: KubeObject): readonly string[] {
+function ingressAddresses(service: KubeObject): readonly string[] {
   const ingress = asList(asRecord(asRecord(service['status'])['loadBalancer'])['ingress'])
-  return ingress.flatMap((one) => asString(asRecord(one)['ip']) ?? [])
+  return ingress.flatMap((point) => asString(asRecord(point)['ip']) ?? [])
 }
 
 function podRanges(nad: KubeObject): readonly string[] {
@@ -80,7 +81,7 @@ function nodeAddresses(policy: KubeObject): readonly string[] {
   const desired = asRecord(asRecord(policy['spec'])['desiredState'])
   return asList(desired['interfaces'])
     .map(asRecord)
-    .flatMap((one) => [asRecord(one['ipv4']), asRecord(one['ipv6'])])
+    .flatMap((networkInterface) => [asRecord(networkInterface['ipv4']), asRecord(networkInterface['ipv6'])])
     .flatMap((family) => asList(family['address']))
     .flatMap((address) => asString(asRecord(address)['ip']) ?? [])
 }
@@ -88,8 +89,8 @@ function nodeAddresses(policy: KubeObject): readonly string[] {
 function internalAddresses(node: KubeObject): readonly string[] {
   return asList(asRecord(node['status'])['addresses'])
     .map(asRecord)
-    .filter((one) => one['type'] === 'InternalIP')
-    .flatMap((one) => asString(one['address']) ?? [])
+    .filter((address) => address['type'] === 'InternalIP')
+    .flatMap((address) => asString(address['address']) ?? [])
 }
 
 /** Addresses that pods of other namespaces have: the pool's first address plus the offset that is the key. */

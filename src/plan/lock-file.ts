@@ -1,7 +1,7 @@
 /**
- * The lock as a file: `site.lock.yaml`, written by Stackloom alone and read strictly.
+ * Reads and writes the lock as text: `site.lock.yaml`, written by Stackloom only and read strictly.
  *
- * Pure text in, value out. Where the file lies and how it gets there is the command line's business.
+ * Pure. The command line knows where the file is.
  */
 import { load } from 'js-yaml'
 import * as z from 'zod'
@@ -13,24 +13,14 @@ import type { Lock } from './lock.ts'
 
 const texts = z.array(z.string())
 const held = z.record(z.string(), texts)
-const holders = {
-  vips: held.optional(),
-  nodes: held.optional(),
-  hosts: held.optional(),
-  endpoints: held.optional(),
-}
+const holders = { vips: held.optional(), nodes: held.optional(), hosts: held.optional(), endpoints: held.optional() }
 
 const subnet = z.strictObject({
   name: z.string(),
   cidr: z.string(),
   gateway: z.string().optional(),
   spans: z
-    .strictObject({
-      nodes: texts.optional(),
-      pods: texts.optional(),
-      vips: texts.optional(),
-      hosts: texts.optional(),
-    })
+    .strictObject({ nodes: texts.optional(), pods: texts.optional(), vips: texts.optional(), hosts: texts.optional() })
     .optional(),
 })
 

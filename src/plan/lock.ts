@@ -1,11 +1,11 @@
 /**
- * The lock: what was given to whom. Plain data, as it stands in `site.lock.yaml`.
+ * The lock: which owner has which address, VLAN and name. Plain data, as it is in `site.lock.yaml`.
  *
- * Pins decisions, never opinions: what the site file says and the lock agrees with is in both. Reading and writing
- * the file: `lock-file.ts`.
+ * Records decisions only. Reading and writing the file: `lock-file.ts`.
  */
+import { createNeighbourParser, type Family } from '../net/address.ts'
 import type { AllocatorRole } from '../site/site.ts'
-import { getOwn } from './own.ts'
+import { getOwn } from './collections.ts'
 import type { SlotShape, SlotTable } from './slots/slots.ts'
 
 export interface Lock {
@@ -28,7 +28,7 @@ export interface LockedCloud {
 
 export interface LockedNetwork {
   readonly leaving?: true
-  /** Absent where the network rides on another's bridge. */
+  /** Absent where the network uses the bridge of another one. */
   readonly nic?: string
   /** Absent when untagged. */
   readonly vlan?: number
@@ -38,22 +38,22 @@ export interface LockedNetwork {
   readonly pool?: string
   readonly subnets?: readonly LockedSubnet[]
   /** The address that the APIs of the network share, one per family; internal and public ones apart. */
-  readonly vip?: HeldAddresses
-  readonly vips?: HeldAddresses
-  readonly nodes?: HeldAddresses
-  readonly hosts?: HeldAddresses
-  readonly endpoints?: HeldAddresses
-  /** What nobody of the site file asks for any more. */
+  readonly vip?: AddressesByHolder
+  readonly vips?: AddressesByHolder
+  readonly nodes?: AddressesByHolder
+  readonly hosts?: AddressesByHolder
+  readonly endpoints?: AddressesByHolder
+  /** Addresses of holders that are no longer in the site file. */
   readonly left?: {
-    readonly vips?: HeldAddresses
-    readonly nodes?: HeldAddresses
-    readonly hosts?: HeldAddresses
-    readonly endpoints?: HeldAddresses
+    readonly vips?: AddressesByHolder
+    readonly nodes?: AddressesByHolder
+    readonly hosts?: AddressesByHolder
+    readonly endpoints?: AddressesByHolder
   }
 }
 
-/** Addresses by name of their holder: one per family. */
-export type HeldAddresses = Readonly<Record<string, readonly string[]>>
+/** Addresses by the name of their holder, one per family. */
+export type AddressesByHolder = Readonly<Record<string, readonly string[]>>
 
 export interface LockedSubnet {
   readonly name: string
@@ -70,7 +70,7 @@ export function lockedNetwork(lock: Lock, cloud: string, network: string): Locke
   return getOwn(getOwn(lock.clouds, cloud)?.networks, network)
 }
 
-/** What a network held, by kind; those who left included: they still hold it. */
+/** The kinds of holders of single addresses in a network. */
 export const holderKinds = ['vips', 'nodes', 'hosts', 'endpoints'] as const
 export type HolderKind = (typeof holderKinds)[number]
 
@@ -89,7 +89,7 @@ export function lockEntries(lock: Lock): readonly LockEntry[] {
   )
 }
 
-/** The same lock without what is named: a cloud, `cloud/network`, or `cloud/host`. */
+/** The lock without a cloud, `cloud/network` or `cloud/host`. */
 export function forget(lock: Lock, name: string): Lock {
   const [cloudName = '', below] = name.split('/')
   const cloud = getOwn(lock.clouds, cloudName)
@@ -107,7 +107,7 @@ export function forget(lock: Lock, name: string): Lock {
 
 function withoutHolder(locked: LockedNetwork, name: string): LockedNetwork {
   if (!locked.left) return locked
-  const left: Partial<Record<HolderKind, HeldAddresses>> = {}
+  const left: Partial<Record<HolderKind, AddressesByHolder>> = {}
   for (const kind of holderKinds) {
     const { [name]: _, ...others } = locked.left[kind] ?? {}
     if (Object.keys(others).length > 0) left[kind] = others
@@ -116,7 +116,7 @@ function withoutHolder(locked: LockedNetwork, name: string): LockedNetwork {
   return Object.keys(left).length > 0 ? { ...kept, left } : kept
 }
 
-/** Whether the lock knows this name in the sense of `forget`. */
+/** Whether the lock has this name, in the form that `forget` takes. */
 export function isInLock(lock: Lock, name: string): boolean {
   const [cloudName = '', below] = name.split('/')
   const cloud = getOwn(lock.clouds, cloudName)
@@ -132,7 +132,7 @@ export function slotLines(table: SlotTable): readonly string[] {
   return table.slots.map(({ path, shape }) => `${path.join('.')} ${shape}`)
 }
 
-/** The slot table that the lock was made with, if it records one. */
+/** The slot table that was planned with, if the lock has one. */
 export function lockedSlots({ crd, slots, services }: Lock): SlotTable | undefined {
   if (crd === undefined || !slots || !services) return undefined
   return {
@@ -144,4 +144,21 @@ export function lockedSlots({ crd, slots, services }: Lock): SlotTable | undefin
       return { path: steps, shape: shape as SlotShape, service: steps[0] ?? '' }
     }),
   }
+}
+
+export type AddressesByFamily = Readonly<Record<Family, ReadonlyMap<string, bigint>>>
+
+/** Locked addresses by family and holder. The last argument wins. */
+export function parseLockedAddresses(...sources: readonly (AddressesByHolder | undefined)[]): AddressesByFamily {
+  const read = { 4: new Map<string, bigint>(), 6: new Map<string, bigint>() }
+  const parse = createNeighbourParser()
+  for (const source of sources) {
+    for (const name in source) {
+      for (const text of source[name] ?? []) {
+        const address = parse(text)
+        if (address) read[address.family].set(name, address.value)
+      }
+    }
+  }
+  return read
 }

@@ -1,12 +1,15 @@
 /**
- * Who owns an address, where a name lives, and what is free beside it.
+ * Looks up an address or a name in a plan: the owner, what decided it, and what is free beside it.
  *
- * Pure, over a plan.
+ * Pure, over a plan and the lock that it was planned with.
  */
-import { type Address, formatValue, parseAddress } from '../net/address.ts'
+import { type Address, formatAddress, formatValue, parseAddress } from '../net/address.ts'
 import { cidrContains, parseCidr, usableRange } from '../net/cidr.ts'
 import { formatRange, parseRange, type Range, rangeContains, rangeSize, singleAddressRange } from '../net/range.ts'
 import { firstFree, freeRanges, rangeSet, setSize } from '../net/range-set.ts'
+import { type Path, settingPath } from '../site/site.ts'
+import { getOwn } from './collections.ts'
+import { holderKinds, type Lock, lockedNetwork } from './lock.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet } from './plan.ts'
 
 export interface AddressAnswer {
@@ -21,16 +24,16 @@ export interface AddressAnswer {
   readonly role?: string
   /** The span that it lies in. */
   readonly span?: string
-  /** Whoever has it: slots, a node, a host, the gateway. Empty: free, or given out by an allocator at run time. */
+  /** Slots, a node, a host, the gateway. Empty: free, or given out by an allocator at run time. */
   readonly holders: readonly string[]
   readonly free: Free
 }
 
 export interface Free {
-  /** The nearest addresses of the same span (or subnet) that nobody has. */
+  /** The nearest free addresses of the same span (or subnet). */
   readonly before?: string
   readonly after?: string
-  /** How many of the span (or subnet) nobody has, and how many there are. */
+  /** How many addresses of the span (or subnet) are free, and how many there are. */
   readonly count: string
   readonly of: string
 }
@@ -57,10 +60,10 @@ export interface ReservedAnswer {
 
 export type Answer = AddressAnswer | NameAnswer | ReservedAnswer
 
-/** Every place that an address has in the plan: several clouds may share a subnet. */
+/** Every subnet that contains the address (several clouds may share one), or the holders of a name. */
 export function lookUp(plan: Plan, query: string): readonly Answer[] {
   const address = parseAddress(query)
-  return address ? [...places(plan, address), ...reservedBy(plan, address)] : named(plan, query)
+  return address ? [...findAddress(plan, address), ...findReserved(plan, address)] : findName(plan, query)
 }
 
 export interface Holder {
@@ -70,14 +73,9 @@ export interface Holder {
   readonly role: 'vip' | 'node' | 'host' | 'endpoint'
 }
 
-/** Whoever has an address of the network. */
-export function listHolders(network: PlannedNetwork): readonly Holder[] {
-  const vips = network.vips.map(({ slot, address }) => ({
-    name: slot,
-    address,
-    text: slot,
-    role: 'vip' as const,
-  }))
+/** The holders of single addresses in a network. */
+function listHolders(network: PlannedNetwork): readonly Holder[] {
+  const vips = network.vips.map(({ slot, address }) => ({ name: slot, address, text: slot, role: 'vip' as const }))
   const single = (role: 'node' | 'host' | 'endpoint', all: readonly { name: string; address: string }[]) =>
     all.map(({ name, address }) => ({ name, address, text: `${role} ${name}`, role }))
   return [
@@ -88,7 +86,7 @@ export function listHolders(network: PlannedNetwork): readonly Holder[] {
   ]
 }
 
-function places(plan: Plan, address: Address): readonly AddressAnswer[] {
+function findAddress(plan: Plan, address: Address): readonly AddressAnswer[] {
   const text = formatValue(address.family, address.value)
   return plan.clouds.flatMap((cloud) =>
     cloud.networks.flatMap((network) =>
@@ -127,7 +125,7 @@ function answer(
     ...(role !== undefined && { role }),
     ...(area && { span: formatRange(area) }),
     holders: [...new Set([...(isGateway ? ['gateway'] : []), ...holders.map(({ text: words }) => words)])],
-    free: freeBeside(whole, address, takenIn(network, subnet, area === undefined)),
+    free: describeFree(whole, address, takenRanges(network, subnet, area === undefined)),
   }
 }
 
@@ -136,8 +134,8 @@ function within(range: string, address: Address): boolean {
   return read !== undefined && rangeContains(read, address)
 }
 
-/** What is not free: who has an address, and between the spans the spans themselves. */
-function takenIn(network: PlannedNetwork, subnet: PlannedSubnet, spansToo: boolean): readonly Range[] {
+/** What is not free: the addresses of holders, and between the spans the spans themselves. */
+function takenRanges(network: PlannedNetwork, subnet: PlannedSubnet, spansToo: boolean): readonly Range[] {
   const texts = [
     ...listHolders(network).map((holder) => holder.address),
     ...(subnet.gateway === undefined ? [] : [subnet.gateway]),
@@ -147,7 +145,7 @@ function takenIn(network: PlannedNetwork, subnet: PlannedSubnet, spansToo: boole
   return rangeSet(texts.flatMap((text) => parseRange(text) ?? []))
 }
 
-function freeBeside(whole: Range, address: Address, taken: readonly Range[]): Free {
+function describeFree(whole: Range, address: Address, taken: readonly Range[]): Free {
   const { family, value } = address
   const set = rangeSet([...taken, singleAddressRange(address)])
   const after = value < whole.last ? firstFree({ ...whole, first: value + 1n }, set) : undefined
@@ -161,7 +159,7 @@ function freeBeside(whole: Range, address: Address, taken: readonly Range[]): Fr
   }
 }
 
-function reservedBy({ from }: Plan, address: Address): readonly ReservedAnswer[] {
+function findReserved({ from }: Plan, address: Address): readonly ReservedAnswer[] {
   const text = formatValue(address.family, address.value)
   return from.cluster.reserved
     .filter(({ cidr }) => within(cidr, address))
@@ -169,16 +167,16 @@ function reservedBy({ from }: Plan, address: Address): readonly ReservedAnswer[]
 }
 
 /**
- * A slot, node, host or endpoint by its name, or by one of a host's DNS names; if nobody is called that, by the first
- * part of the name: the slots of a service, a host without its domain.
+ * A slot, node, host or endpoint by its name, or by a DNS name of a host; if none has it, by the first part of the
+ * name: the slots of a service, a host without its domain.
  */
-function named(plan: Plan, name: string): readonly NameAnswer[] {
-  const exact = addressesOf(plan, (holder, dns) => holder === name || dns.includes(name))
-  const addresses = exact.length > 0 ? exact : addressesOf(plan, (holder) => holder.split('.')[0] === name)
+function findName(plan: Plan, name: string): readonly NameAnswer[] {
+  const exact = listAddresses(plan, (holder, dns) => holder === name || dns.includes(name))
+  const addresses = exact.length > 0 ? exact : listAddresses(plan, (holder) => holder.split('.')[0] === name)
   return addresses.length > 0 ? [{ kind: 'name', name, addresses }] : []
 }
 
-function addressesOf(
+function listAddresses(
   plan: Plan,
   isMeant: (holder: string, dns: readonly string[]) => boolean,
 ): NameAnswer['addresses'] {
@@ -187,19 +185,70 @@ function addressesOf(
       const dns = new Map(network.hosts.map((host) => [host.address, host.names]))
       return listHolders(network)
         .filter((holder) => isMeant(holder.name, dns.get(holder.address) ?? []))
-        .map(({ address, role, name: holder }) => ({
-          address,
-          cloud: cloud.name,
-          network: network.name,
-          role,
-          holder,
-        }))
+        .map(({ address, role, name: holder }) => ({ address, cloud: cloud.name, network: network.name, role, holder }))
     }),
   )
 }
 
-/** Every name that a look-up knows, for whoever mistypes one. */
+/** Every name that can be looked up, to suggest one for a name that is mistyped. */
 export function knownNames(plan: Plan): readonly string[] {
   const names = plan.clouds.flatMap(({ networks }) => networks.flatMap(listHolders)).map(({ name }) => name)
   return [...new Set(names)]
+}
+
+export type AddressOrigin =
+  | { readonly kind: 'pinned'; readonly path: Path | undefined }
+  | { readonly kind: 'locked' }
+  /** The lowest free address; no lock has it yet. */
+  | { readonly kind: 'chosen' }
+
+/** What decided that a holder has an address; undefined for an address without a holder. */
+export function findAddressOrigin(plan: Plan, before: Lock, answer: AddressAnswer): AddressOrigin | undefined {
+  const { address } = answer
+  const cloud = plan.clouds.find(({ name }) => name === answer.cloud)
+  const network = cloud?.networks.find(({ name }) => name === answer.network)
+  const holders = network ? listHolders(network).filter((holder) => holder.address === address) : []
+  if (!cloud || !network || holders.length === 0) return undefined
+  const pin = holders
+    .map((holder) => findPin(holder, cloud, network))
+    .find((pin) => pin && canonical(pin.written).includes(address))
+  if (pin) return { kind: 'pinned', path: pin.path }
+  return isInOldLock(before, answer) ? { kind: 'locked' } : { kind: 'chosen' }
+}
+
+interface WrittenPin {
+  readonly written: string | readonly string[] | undefined
+  readonly path: Path | undefined
+}
+
+/** What the site file pins for this holder on this network. */
+function findPin({ role, name }: Holder, { from }: PlannedCloud, network: PlannedNetwork): WrittenPin | undefined {
+  const { file, path } = from
+  if (role === 'vip') return { written: getOwn(file.vips, name), path: [...path, 'vips', name] }
+  if (role === 'host') {
+    const index = file.hosts?.findIndex((host) => host.name === name) ?? -1
+    const written = getOwn(file.hosts?.[index]?.addresses, network.name)
+    return { written, path: [...path, 'hosts', index, 'addresses', network.name] }
+  }
+  const settings = from.networks.find((cloudNetwork) => cloudNetwork.name === network.name)
+  if (!settings) return undefined
+  if (role === 'node')
+    return { written: getOwn(settings.settings.nodes, name), path: settingPath(settings, 'nodes', name) }
+  const index = settings.settings.endpoints?.findIndex((endpoint) => endpoint.name === name) ?? -1
+  return { written: settings.settings.endpoints?.[index]?.address, path: settingPath(settings, 'endpoints', index) }
+}
+
+/** IPv6 addresses can be written in many ways. */
+function canonical(written: WrittenPin['written']): readonly string[] {
+  return [written ?? []].flat().flatMap((text) => {
+    const address = parseAddress(text)
+    return address ? [formatAddress(address)] : []
+  })
+}
+
+function isInOldLock(before: Lock, { cloud, network, address }: AddressAnswer): boolean {
+  const locked = lockedNetwork(before, cloud, network)
+  return holderKinds.some((kind) =>
+    Object.values(locked?.[kind] ?? {}).some((addresses) => addresses.includes(address)),
+  )
 }

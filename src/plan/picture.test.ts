@@ -23,7 +23,7 @@ describe('the address map', () => {
     expect(svg).toMatch(/class="cross">✖</)
   })
 
-  it('gives every role a pattern beside its colour, and escapes what people write', () => {
+  it('gives every role a pattern beside its colour, and escapes names', () => {
     const svg = draw('172.18.0.100-172.18.0.250')
     for (const role of ['pods', 'vips', 'hosts'])
       expect(svg).toMatch(new RegExp(`<pattern id="${role}"[^>]*><rect[^>]*/><`))

@@ -1,8 +1,8 @@
 /**
- * The address map as SVG: one row per subnet, spans by role, what has an address as ticks, conflicts in red.
+ * Draws the address map as SVG: one row per subnet, spans by role, assigned addresses as ticks, conflicts in red.
  *
- * Pure. Every role has a colour of the Okabe-Ito palette, a pattern and its name in it, so that neither a printer
- * nor colour blindness hides anything.
+ * Pure. Every role has a colour of the Okabe-Ito palette, a pattern and its name, so that it is readable on a
+ * black-and-white printer and with any colour blindness.
  */
 import { formatAddress, parseAddress } from '../net/address.ts'
 import { type Cidr, cidrContains, cidrSize, parseCidr } from '../net/cidr.ts'
@@ -10,7 +10,7 @@ import { findOverlaps } from '../net/overlaps.ts'
 import { intersection, parseRange, type Range } from '../net/range.ts'
 import type { AllocatorRole } from '../site/site.ts'
 import { groupBy } from './collections.ts'
-import { segmentId } from './draft/segment-id.ts'
+import { segmentId } from './draft/draft.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet } from './plan.ts'
 
 const WIDTH = 1200
@@ -20,7 +20,6 @@ const ROW = 30
 const HEAD = 74
 const CHARACTER = 6.2
 
-/** Colours stay apart for every kind of colour blindness; patterns stay apart without any colour. */
 const roleStyles: Readonly<Record<AllocatorRole, { readonly colour: string; readonly pattern: string }>> = {
   nodes: { colour: '#0072B2', pattern: '' },
   pods: { colour: '#E69F00', pattern: '<path d="M0 8L8 0" stroke="#7a5400" stroke-width="1.2"/>' },
@@ -51,10 +50,10 @@ export function drawPlan(plan: Plan): string {
   const shown = extents(rows)
   let y = HEAD
   const parts: string[] = []
-  for (const [cloud, own] of byCloud) {
+  for (const [cloud, cloudRows] of byCloud) {
     parts.push(text(16, y + 18, `${cloud.name} (namespace ${cloud.namespace})`, 'cloud'))
     y += 28
-    for (const row of own) {
+    for (const row of cloudRows) {
       parts.push(drawRow(row, y, shown.get(sizeKey(row)) ?? 256n, conflicts.get(keyOf(row)) ?? []))
       y += ROW
     }
@@ -67,7 +66,7 @@ export function drawPlan(plan: Plan): string {
     `<title>${escape(`${summary} of ${plan.site}`)}</title>`,
     definitions(),
     `<rect width="100%" height="100%" fill="#ffffff"/>`,
-    text(16, 28, `${plan.site}: who owns which addresses`, 'site'),
+    text(16, 28, `${plan.site}: owners of addresses`, 'site'),
     legend(total > 0),
     ...parts,
     '</svg>',
@@ -99,12 +98,12 @@ function keyOf({ cloud, network, subnet }: Row): string {
   return `${cloud.name}/${network.name}/${subnet.name}`
 }
 
-/** What two spans of one segment both own, for each row that it touches. */
+/** The ranges that two spans of one segment share, by row. */
 function conflictsOf(rows: readonly Row[]): ReadonlyMap<string, readonly Range[]> {
   const found = new Map<string, Range[]>()
-  for (const own of groupBy(rows, ({ segment }) => segment).values()) {
+  for (const segmentRows of groupBy(rows, ({ segment }) => segment).values()) {
     const { pairs } = findOverlaps(
-      own.flatMap(({ spans }) => spans),
+      segmentRows.flatMap(({ spans }) => spans),
       { limit: 1000, allowed: sharesNodes },
     )
     for (const [a, b] of pairs) {
@@ -116,7 +115,7 @@ function conflictsOf(rows: readonly Row[]): ReadonlyMap<string, readonly Range[]
   return found
 }
 
-/** On a shared subnet a node has one address, whichever cloud asks. */
+/** On a shared subnet a node has one address for all clouds. */
 function sharesNodes(a: RowSpan, b: RowSpan): boolean {
   return a.role === 'nodes' && b.role === 'nodes' && a.row !== b.row && a.cidr === b.cidr
 }
@@ -124,12 +123,12 @@ function sharesNodes(a: RowSpan, b: RowSpan): boolean {
 function drawRow(row: Row, y: number, shown: bigint, conflicts: readonly Range[]): string {
   const { network, subnet, cidr } = row
   const scale = BAR / Number(shown)
-  const at = (value: bigint): number => LABELS + Math.min(BAR, Number(value - cidr.base) * scale)
+  const positionOf = (value: bigint): number => LABELS + Math.min(BAR, Number(value - cidr.base) * scale)
   const vlan = subnet.vlan ?? network.vlan
   const tag = vlan === undefined ? 'untagged' : `VLAN ${vlan}`
   const box = (range: Range, attributes: string, title: string): string => {
-    const width = Math.max(3, at(range.last + 1n) - at(range.first))
-    const x = at(range.first).toFixed(1)
+    const width = Math.max(3, positionOf(range.last + 1n) - positionOf(range.first))
+    const x = positionOf(range.first).toFixed(1)
     return `<rect x="${x}" y="${y}" width="${width.toFixed(1)}" height="20" ${attributes}><title>${escape(title)}</title></rect>`
   }
   const parts = [
@@ -142,16 +141,16 @@ function drawRow(row: Row, y: number, shown: bigint, conflicts: readonly Range[]
     const words = `${span.role} ${rangeWords(span)}`
     parts.push(box(span, `fill="url(#${span.role})" stroke="#333333" stroke-width="0.7"`, words))
   }
-  for (const tick of ticksOf(row)) parts.push(`<path d="M${at(tick).toFixed(1)} ${y + 15}v5" class="tick"/>`)
+  for (const tick of ticksOf(row)) parts.push(`<path d="M${positionOf(tick).toFixed(1)} ${y + 15}v5" class="tick"/>`)
   for (const range of conflicts) {
     const title = `conflict: ${rangeWords(range)} belongs to two`
     parts.push(box(range, `fill="url(#conflict)" stroke="${CONFLICT}" stroke-width="2"`, title))
   }
   for (const span of row.spans) {
-    const room = at(span.last + 1n) - at(span.first) - 4
-    const words = labelFor(span, row, room)
+    const space = positionOf(span.last + 1n) - positionOf(span.first) - 4
+    const words = labelFor(span, row, space)
     if (words === '') continue
-    const middle = (at(span.first) + at(span.last + 1n)) / 2
+    const middle = (positionOf(span.first) + positionOf(span.last + 1n)) / 2
     const half = (words.length * CHARACTER) / 2
     parts.push(
       `<rect x="${(middle - half - 2).toFixed(1)}" y="${y + 3}" width="${(half * 2 + 4).toFixed(1)}" height="12" rx="2" fill="#ffffff" fill-opacity="0.9"/>`,
@@ -162,13 +161,13 @@ function drawRow(row: Row, y: number, shown: bigint, conflicts: readonly Range[]
   return parts.join('\n')
 }
 
-/** Addresses that a row shows: of a large subnet only as far as it is used. Rows of one size are drawn alike. */
+/** How many addresses a row shows: a large subnet only as far as it is used. Rows of one size have one scale. */
 function extents(rows: readonly Row[]): ReadonlyMap<string, bigint> {
   const shown = new Map<string, bigint>()
   for (const row of rows) {
     const key = sizeKey(row)
-    const own = extentOf(row)
-    if (own > (shown.get(key) ?? 0n)) shown.set(key, own)
+    const extent = extentOf(row)
+    if (extent > (shown.get(key) ?? 0n)) shown.set(key, extent)
   }
   return shown
 }
@@ -188,7 +187,9 @@ function extentOf({ spans, cidr, subnet }: Row): bigint {
 }
 
 function ticksOf({ network, subnet, cidr }: Row): readonly bigint[] {
-  const texts = [...network.nodes, ...network.vips, ...network.hosts, ...network.endpoints].map((one) => one.address)
+  const texts = [...network.nodes, ...network.vips, ...network.hosts, ...network.endpoints].map(
+    ({ address }) => address,
+  )
   if (subnet.gateway !== undefined) texts.push(subnet.gateway)
   const values = new Set<bigint>()
   for (const text of texts) {
@@ -198,9 +199,9 @@ function ticksOf({ network, subnet, cidr }: Row): readonly bigint[] {
   return [...values]
 }
 
-function labelFor(span: RowSpan, { cidr }: Row, room: number): string {
+function labelFor(span: RowSpan, { cidr }: Row, space: number): string {
   const short = `${tail(span, span.first, cidr)}-${tail(span, span.last, cidr)}`
-  return [`${span.role} ${short}`, short, span.role, ''].find((words) => words.length * CHARACTER <= room) ?? ''
+  return [`${span.role} ${short}`, short, span.role, ''].find((words) => words.length * CHARACTER <= space) ?? ''
 }
 
 function tail({ family }: Range, value: bigint, { base, prefix }: Cidr): string {
@@ -244,7 +245,7 @@ function legend(withConflicts: boolean): string {
   }
   for (const [role, words] of Object.entries(meanings)) entry(role, words)
   if (withConflicts) entry('conflict', '✖ conflict: two owners')
-  parts.push(`<path d="M${x + 4} 46v10" class="tick"/>`, text(x + 12, 55, 'an address that somebody has', 'small'))
+  parts.push(`<path d="M${x + 4} 46v10" class="tick"/>`, text(x + 12, 55, 'an assigned address', 'small'))
   return parts.join('\n')
 }
 
@@ -254,5 +255,8 @@ function text(x: number, y: number, words: string, style: string, anchor?: 'midd
 }
 
 function escape(words: string): string {
-  return words.replace(/[&<>"]/g, (one) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[one] ?? one)
+  return words.replace(
+    /[&<>"]/g,
+    (character) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[character] ?? character,
+  )
 }

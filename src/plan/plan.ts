@@ -1,12 +1,12 @@
 /**
- * A Plan: every address, name and number of every cloud, decided. What renderers, deploy and verify read.
+ * A Plan: every address, name and number of every cloud, decided. Render, deploy and verify read it.
  *
  * Plain data; addresses are canonical text. `plan -o json` prints it (without `site`), so its names are an interface.
  */
-
 import type { Finding } from '../errors/finding.ts'
+import { address, formatValue } from '../net/address.ts'
+import type { Range } from '../net/range.ts'
 import type { AllocatorRole, Cloud, Family, Site } from '../site/site.ts'
-import type { AddressRange } from './address-range.ts'
 import type { CloudService } from './slots/cloud-services.ts'
 import type { SlotTable, SlotUse } from './slots/slots.ts'
 
@@ -14,14 +14,14 @@ export interface Plan {
   /** The site's name. */
   readonly site: string
   readonly clouds: readonly PlannedCloud[]
-  /** Every L2 domain, with who is on it. */
+  /** Every L2 domain, with the networks on it. */
   readonly segments: readonly Segment[]
   /** Present in BGP mode: MetalLB's own AS number and its peers, each with a name. */
   readonly bgp?: PlannedBgp
   /** The table of slots that VIPs were planned for. */
   readonly slots: SlotTable
   readonly findings: readonly Finding[]
-  /** What was planned from. */
+  /** The site that was planned. */
   readonly from: Site
 }
 
@@ -61,13 +61,13 @@ export interface PlannedCloud {
   readonly services: readonly CloudService[]
   /** The Services that will exist, each with its slot; their addresses are the `vips` of their networks. */
   readonly uses: readonly SlotUse[]
-  /** What the site file says of this cloud, for what a plan does not decide (services, overrides, data plane). */
+  /** The cloud in the site file, for what a plan does not decide (services, overrides, data plane). */
   readonly from: Cloud
 }
 
 export interface PlannedNetwork {
   readonly name: string
-  /** The L2 domain's id; absent for a network without one of its own (datacentre rides on the cloud's bridge). */
+  /** The L2 domain's id; absent for a network without one (datacentre uses the cloud's bridge). */
   readonly segment?: string
   readonly vlan?: number
   /** Where nodes have their address, pods their master and MetalLB its advertisement: the bridge if there is one. */
@@ -78,7 +78,7 @@ export interface PlannedNetwork {
   readonly dnsDomain: string
   /** `<namespace>-<network>`; absent without a `vips` span. */
   readonly pool?: string
-  /** MetalLB's sharing key: the pool's name, so it is the cloud's own. */
+  /** MetalLB's sharing key: the pool's name, so no other cloud has it. */
   readonly sharingKey?: string
   readonly subnets: readonly PlannedSubnet[]
   readonly vips: readonly PlannedVip[]
@@ -98,7 +98,7 @@ export interface PlannedSubnet {
   /** Where it differs from the network's. */
   readonly vlan?: number
   readonly dnsDomain?: string
-  /** The zones in which DNS looks up its addresses' names. */
+  /** The DNS zones of reverse lookups. */
   readonly reverseZones?: readonly string[]
   readonly spans: readonly PlannedSpan[]
   /** Addresses that no allocator gets. */
@@ -114,7 +114,7 @@ export interface PlannedVip {
   /** The slot's name in this cloud, such as `keystone.internal` or `rabbitmq.rabbitmq-cell1`. Dual stack: one entry per family. */
   readonly slot: string
   readonly address: string
-  /** Whether others of the same network share the address (APIs do, a RabbitMQ never). */
+  /** Whether other slots of the network share the address (APIs do, a RabbitMQ never). */
   readonly shared: boolean
 }
 
@@ -124,11 +124,41 @@ export interface NamedAddress {
 }
 
 export interface PlannedHostAddress extends NamedAddress {
-  /** DNS names that lead to this address. */
+  /** DNS names of this address. */
   readonly names: readonly string[]
 }
 
 export interface Route {
   readonly destination: string
   readonly nexthop: string
+}
+
+/** A range of addresses as text. */
+export interface AddressRange {
+  readonly start: string
+  readonly end: string
+}
+
+export function parseAddressRange({ start, end }: AddressRange): Range {
+  const first = address(start)
+  return { family: first.family, first: first.value, last: address(end).value }
+}
+
+export function formatAddressRange({ family, first, last }: Range): AddressRange {
+  return { start: formatValue(family, first), end: formatValue(family, last) }
+}
+
+/** A plan as `plan -o json` prints it: every decision and finding, without the site. */
+export interface PlanJson extends Omit<Plan, 'from' | 'slots' | 'clouds'> {
+  readonly clouds: readonly Omit<PlannedCloud, 'from' | 'services' | 'uses'>[]
+}
+
+export function planJson({ site, clouds, segments, bgp, findings }: Plan): PlanJson {
+  return {
+    site,
+    clouds: clouds.map(({ name, namespace, networks }) => ({ name, namespace, networks })),
+    segments,
+    ...(bgp && { bgp }),
+    findings,
+  }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { listCodes, type PartialSiteSpec, planSpec } from '../../test/site.ts'
+import { diffLocks } from './changes.ts'
 import { readLock, writeLock } from './lock-file.ts'
 import type { Plan, PlannedNetwork } from './plan.ts'
 
@@ -27,8 +28,8 @@ const pinned = (network: string, settings: object): PartialSiteSpec => ({
   clouds: [{ name: 'rhoso1', namespace: 'openstack', networks: { [network]: settings } }],
 })
 
-describe('a plan', () => {
-  it('gives the first cloud the numbers that people know, and each further one its own segment, bridge and subnet', () => {
+describe('planSite', () => {
+  it('gives the first cloud the well-known numbers, and each further cloud its own segment, bridge and subnet', () => {
     const { plan } = planSpec(two)
     const first = networkOf(plan, 'rhoso1/internalapi')
     expect([first.vlan, first.interface, first.pool]).toEqual([20, 'enp6s0.20', 'openstack-internalapi'])
@@ -53,7 +54,7 @@ describe('a plan', () => {
     expect(new Set([...alone, ...shared]).size).toBe(alone.length + 1)
   })
 
-  it('names hosts in zones of their own, and a host with a domain by its own name too', () => {
+  it('names hosts in a zone per network, and keeps the name of a host that has a domain', () => {
     const words = {
       clouds: [{ name: 'rhoso1', namespace: 'openstack', hosts: [{ name: 'c0.lab.example' }] }],
     }
@@ -66,13 +67,13 @@ describe('a plan', () => {
     expect(networkOf(plan, 'rhoso1/storage').subnets[0]?.reverseZones).toEqual(['0.18.172.in-addr.arpa'])
   })
 
-  it('has no pool without vips, no host without hosts, no node address without nodes', () => {
+  it('plans no pool without a vips span, and no host or node address without its span', () => {
     const settings = { subnets: [{ cidr: '172.18.0.0/24', spans: { pods: '172.18.0.30-172.18.0.70' } }] }
     const { pool, hosts, nodes } = networkOf(planSpec(pinned('storage', settings)).plan, 'rhoso1/storage')
     expect([pool, hosts, nodes]).toEqual([undefined, [], []])
   })
 
-  it('takes a span as a list of ranges, and leaves out what is reserved', () => {
+  it('accepts a span as a list of ranges, and leaves out reserved addresses', () => {
     const settings = {
       subnets: [
         {
@@ -98,7 +99,7 @@ describe('a plan', () => {
     expect(subnets[0]?.reserved).toEqual([{ start: '172.18.0.40', end: '172.18.0.40' }])
   })
 
-  it('gives nodes on a shared subnet one address, whichever cloud asks', () => {
+  it('gives a node one address on a subnet that clouds share', () => {
     const networks = {
       ctlplane: {
         subnets: [{ cidr: '192.168.122.0/24', spans: { nodes: '192.168.122.10-192.168.122.20' } }],
@@ -117,7 +118,7 @@ describe('a plan', () => {
     expect(networkOf(plan, 'b/ctlplane').bridge).toBe('ospbr')
   })
 
-  it('names the interface after the role where nodes call the NIC differently, and never beyond 15 characters', () => {
+  it('names the interface after the role where NIC names differ, with at most 15 characters', () => {
     const nodes = [
       { name: 'worker-0', nic: 'enp6s0' },
       { name: 'worker-1', nic: 'eno1' },
@@ -127,7 +128,7 @@ describe('a plan', () => {
     expect(networkOf(planSpec({ ...two, cluster: long }).plan, 'rhoso1/storage').interface).toBe('main.21')
   })
 
-  it('plans IPv6 with the digits of IPv4, and both families side by side', () => {
+  it('plans IPv6 with the digits of IPv4, and both families together', () => {
     const { plan } = planSpec({ ...two, addressing: { families: [4, 6] } })
     const { hosts, vips } = networkOf(plan, 'rhoso1/internalapi')
     expect(hosts.map((host) => host.address)).toEqual(['172.17.0.100', 'fd00:bbbb::100'])
@@ -149,7 +150,7 @@ describe('a plan', () => {
 })
 
 describe('conflicts', () => {
-  it('name both owners with their places and offer what is really free', () => {
+  it('name both owners with their locations and suggest free addresses', () => {
     const spans = (own: object) => ({ ctlplane: { subnets: [{ cidr: '192.168.122.0/24', spans: own }] } })
     const { plan } = planSpec({
       addressing: { isolation: 'shared-vlan' },
@@ -168,11 +169,12 @@ describe('conflicts', () => {
     const found = plan.findings.find((finding) => finding.code === 'SL2101')
     expect(found?.message).toContain('a/ctlplane hosts 192.168.122.100-192.168.122.120')
     expect(found?.owners).toHaveLength(2)
+    expect(found?.owners).toHaveLength(2)
     for (const owner of found?.owners ?? []) expect(owner).toMatch(/\(site\.yaml:\d+:\d+\)$/)
     expect(found?.remedy).toContain('192.168.122.1-192.168.122.11')
   })
 
-  it("offer what is left of a span that is too large to move: document 002's NetConfig", () => {
+  it('suggest what is left of a span that is too large to move (document 002)', () => {
     const spans = {
       pods: '172.17.0.30-172.17.0.70',
       vips: '172.17.0.80-172.17.0.90',
@@ -205,7 +207,7 @@ describe('the lock', () => {
     expect(readLock(writeLock(lock), 'site.lock.yaml')).toEqual({ lock, findings: [] })
   })
 
-  it('refuses a file that is no lock, with a reason and no stack', () => {
+  it('refuses a file that is not a lock, with a reason and no stack trace', () => {
     for (const text of ['', 'kind: Site', '<<<<<<< HEAD\na: 1', 'apiVersion: [', 'clouds: {a: 1}']) {
       const { lock, findings } = readLock(text, 'site.lock.yaml')
       expect(lock).toBeUndefined()
@@ -225,13 +227,13 @@ describe('the lock', () => {
     expect(planned.lock).toEqual(lock)
   })
 
-  it('moves what it is told to, and nobody else', () => {
+  it('moves what --allow-move names, and nothing else', () => {
     const { lock } = planSpec(two)
     for (const name of ['rhoso1', 'rhoso1/internalapi']) {
       const planned = planSpec(moved, { lock, allowMove: [name] })
       expect(listCodes(planned)).toEqual([])
       expect(networkOf(planned.plan, 'rhoso1/internalapi').subnets[0]?.cidr).toBe('172.27.0.0/24')
-      expect(new Set(planned.changes.map((change) => `${change.cloud}/${change.network}`))).toEqual(
+      expect(new Set(diffLocks(lock, planned.lock).map((change) => `${change.cloud}/${change.network}`))).toEqual(
         new Set(['rhoso1/internalapi']),
       )
     }
@@ -239,7 +241,7 @@ describe('the lock', () => {
     expect(listCodes(planSpec(two, { lock, allowMove: ['roso1'] }))).toEqual(['SL2407'])
   })
 
-  it('marks who left, gives his holdings to nobody, and frees them when he is forgotten', () => {
+  it('marks a cloud that left, keeps its addresses reserved, and frees them when it is forgotten', () => {
     const { lock } = planSpec(two)
     const without = { clouds: [two.clouds?.[1] as NonNullable<typeof two.clouds>[number]] }
     const left = planSpec(without, { lock })
@@ -254,7 +256,7 @@ describe('the lock', () => {
     expect(listCodes(planSpec(two, { lock, forget: ['rhoso1'] }))).toEqual(['SL2406'])
   })
 
-  it('holds the address of a host that left until the host is forgotten', () => {
+  it('reserves the address of a host that left until the host is forgotten', () => {
     const hosts = (...names: string[]): PartialSiteSpec => ({
       clouds: [{ name: 'rhoso1', namespace: 'openstack', hosts: names.map((name) => ({ name })) }],
     })
@@ -268,7 +270,7 @@ describe('the lock', () => {
     expect(networkOf(forgotten.plan, 'rhoso1/storage').hosts.at(-1)?.address).toBe('172.18.0.100')
   })
 
-  it('of two merged branches that gave one value to two is an error that names both', () => {
+  it('reports both owners when two merged branches locked one value twice', () => {
     const base = planSpec({ clouds: [{ name: 'rhoso1', namespace: 'openstack' }] })
     const branch = (name: string) => ({
       clouds: [
@@ -285,7 +287,7 @@ describe('the lock', () => {
     expect(found.some((finding) => finding.message.includes('the subnet 172.17.1.0/24'))).toBe(true)
   })
 
-  it('lets a cloud go that shared a pinned subnet: the other one keeps it, and nobody gets what is left', () => {
+  it('keeps a shared pinned subnet for the remaining cloud when the other one leaves', () => {
     const cloud = (name: string, at: number) => ({
       name,
       namespace: name,
@@ -314,7 +316,7 @@ describe('the lock', () => {
     expect(networkOf(taken.plan, 'green/storage').subnets[0]?.cidr).not.toBe('172.18.0.0/24')
   })
 
-  it('of two merged branches that gave one address to two hosts is an error that names both', () => {
+  it('reports both hosts when two merged branches locked one address twice', () => {
     const hosts = (...names: string[]): PartialSiteSpec => ({
       clouds: [{ name: 'rhoso1', namespace: 'openstack', hosts: names.map((name) => ({ name })) }],
     })
@@ -332,16 +334,16 @@ describe('the lock', () => {
     expect(found?.message).toMatch(/host a.*host b/)
   })
 
-  it('belongs to one site, and says when the slots are another CRD’s', () => {
+  it('reports a lock of another site, and a lock with the slots of another CRD', () => {
     const { lock } = planSpec(two)
     expect(listCodes(planSpec(two, { lock: { ...lock, site: 'production' } }))).toEqual(['SL2408'])
     expect(listCodes(planSpec(two, { lock: { ...lock, crd: 'sha256:other' } }))).toEqual(['SL2409'])
   })
 
-  it('classes each change by what it costs', () => {
+  it('classifies each change by its risk', () => {
     const { lock } = planSpec(two)
     const planned = planSpec(moved, { lock, allowMove: ['rhoso1'] })
-    const risk = (what: string) => planned.changes.find((change) => change.what === what)?.risk
+    const risk = (what: string) => diffLocks(lock, planned.lock).find((change) => change.what === what)?.risk
     expect(risk('subnet subnet1')).toBe('needs recreation')
     expect(risk('VIP of keystone.internal')).toBe('changes a VIP')
     expect(risk('node worker-0')).toBe('touches node networking')
@@ -351,7 +353,8 @@ describe('the lock', () => {
     const narrow = pinned('storage', {
       subnets: [{ cidr: '172.18.0.0/24', spans: { pods: '172.18.0.30-172.18.0.50' } }],
     })
-    const { changes } = planSpec(narrow, { lock: planSpec(pods).lock })
+    const before = planSpec(pods).lock
+    const changes = diffLocks(before, planSpec(narrow, { lock: before }).lock)
     expect(changes.map((change) => [change.what, change.risk])).toEqual([['pods of subnet1', 'restarts pods']])
   })
 })

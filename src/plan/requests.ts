@@ -1,9 +1,8 @@
 /**
- * What each network of each cloud asks for, as values: the pins of the site file, read.
+ * Reads the requests of the site file: what each network pins, and the hosts and pinned VIPs of each cloud.
  *
- * Nothing is chosen here. What the file leaves open is undefined, and the planner's to decide.
+ * Chooses nothing. What the file leaves open is undefined, and the planner decides it.
  */
-
 import { type Address, formatAddress } from '../net/address.ts'
 import { type Cidr, formatCidr } from '../net/cidr.ts'
 import { formatRange, type Range } from '../net/range.ts'
@@ -12,6 +11,8 @@ import type { AddressReader } from './address-reader.ts'
 import type { Tag } from './draft/vlan-ids.ts'
 import { otherFamily } from './findings/addresses.ts'
 import type { Route } from './plan.ts'
+import type { CloudService } from './slots/cloud-services.ts'
+import type { SlotUse } from './slots/slots.ts'
 
 export const roles: readonly AllocatorRole[] = ['nodes', 'pods', 'vips', 'hosts']
 
@@ -38,10 +39,10 @@ export interface NetworkRequest {
   /** The NIC's role. */
   readonly nic: string
   readonly tag: Tag | undefined
-  /** Whether the tag is this cloud's own pin, not what a template proposes to every cloud. */
+  /** Whether this cloud pins the tag; a template only proposes it, to every cloud. */
   readonly tagIsPin: boolean
-  /** Has no segment of its own: rides on the bridge of the cloud's ctlplane. */
-  readonly rides: boolean
+  /** Has no segment of its own: it uses the bridge of the cloud's ctlplane. */
+  readonly onCtlplaneBridge: boolean
   readonly roles: ReadonlySet<AllocatorRole>
   /** Undefined: the planner takes one of each family from the supernets. */
   readonly subnets: readonly SubnetRequest[] | undefined
@@ -56,24 +57,23 @@ export interface NetworkRequest {
   readonly podRoutes: readonly Route[]
 }
 
-/** Where a setting is written; the cloud's own place where nobody wrote it. */
-export function settingPathOrCloud(wish: NetworkRequest, key: Parameters<typeof settingPath>[1], ...rest: Path): Path {
-  return settingPath(wish.network, key, ...rest) ?? wish.cloud.path
-}
+type SettingKey = Parameters<typeof settingPath>[1]
 
-function ownerOf(cloud: Cloud, network: CloudNetwork): string {
-  return `${cloud.name}/${network.name}`
+/** Where a setting is in the file; the cloud's path where only the built-in template has it. */
+export function settingPathOrCloud(request: NetworkRequest, key: SettingKey, ...rest: Path): Path {
+  return settingPath(request.network, key, ...rest) ?? request.cloud.path
 }
 
 export function readNetworkRequests(site: Site, reader: AddressReader): readonly NetworkRequest[] {
-  return site.clouds.flatMap((cloud) => cloud.networks.map((network) => readWish(cloud, network, site, reader)))
+  return site.clouds.flatMap((cloud) =>
+    cloud.networks.map((network) => readNetworkRequest(cloud, network, site, reader)),
+  )
 }
 
-function readWish(cloud: Cloud, network: CloudNetwork, site: Site, reader: AddressReader): NetworkRequest {
+function readNetworkRequest(cloud: Cloud, network: CloudNetwork, site: Site, reader: AddressReader): NetworkRequest {
   const { settings } = network
-  const owner = ownerOf(cloud, network)
-  const at = (key: Parameters<typeof settingPath>[1], ...rest: Path): Path | undefined =>
-    settingPath(network, key, ...rest)
+  const owner = `${cloud.name}/${network.name}`
+  const pathOf = (key: SettingKey, ...rest: Path): Path | undefined => settingPath(network, key, ...rest)
   const subnets = settings.subnets?.flatMap((_, index) => readSubnet(owner, network, index, site, reader) ?? [])
   const attach = settings.attach ?? 'macvlan'
   return {
@@ -82,8 +82,8 @@ function readWish(cloud: Cloud, network: CloudNetwork, site: Site, reader: Addre
     network,
     nic: settings.nic ?? 'main',
     tag: settings.vlan,
-    tagIsPin: isOwnPin(network, 'vlan'),
-    rides:
+    tagIsPin: isPinnedByCloud(network, 'vlan'),
+    onCtlplaneBridge:
       attach === 'bridge' &&
       settings.vlan === undefined &&
       settings.nic === undefined &&
@@ -91,26 +91,26 @@ function readWish(cloud: Cloud, network: CloudNetwork, site: Site, reader: Addre
     roles: new Set(settings.roles ?? roles),
     subnets: settings.subnets && subnets,
     supernets: (settings.supernets ?? []).flatMap((text, index) =>
-      reader.ranges(text, { owner, what: 'supernet', path: at('supernets', index) }),
+      reader.ranges(text, { owner, what: 'supernet', path: pathOf('supernets', index) }),
     ),
     nodes: new Map(
       Object.entries(settings.nodes ?? {}).map(([name, text]) => [
         name,
-        reader.addresses(text, { owner, what: `address of node ${name}`, path: at('nodes', name) }),
+        reader.addresses(text, { owner, what: `address of node ${name}`, path: pathOf('nodes', name) }),
       ]),
     ),
     endpoints: (settings.endpoints ?? []).flatMap(({ name, address: text }, index) => {
-      const path = at('endpoints', index, 'address')
+      const path = pathOf('endpoints', index, 'address')
       const address = reader.address(text, { owner, what: `endpoint ${name}`, path })
       return address ? [{ name, address, path }] : []
     }),
-    routes: readRoutes(owner, settings.routes, at('routes'), reader),
-    podRoutes: readRoutes(owner, settings.podRoutes, at('podRoutes'), reader),
+    routes: readRoutes(owner, settings.routes, pathOf('routes'), reader),
+    podRoutes: readRoutes(owner, settings.podRoutes, pathOf('podRoutes'), reader),
   }
 }
 
-/** Whether the cloud itself says this, not a template. */
-function isOwnPin(network: CloudNetwork, key: keyof CloudNetwork['settings']): boolean {
+/** Whether the cloud's own settings have it, not a template. */
+export function isPinnedByCloud(network: CloudNetwork, key: keyof CloudNetwork['settings']): boolean {
   const written = network.layers.findLast((layer) => layer.settings[key] !== undefined)
   return written?.path?.[1] === 'clouds'
 }
@@ -144,17 +144,17 @@ function readSubnet(
     vlan: written.vlan,
     dnsDomain: written.dnsDomain,
     spans: written.spans && readSpans(owner, written.spans, below('spans'), fits, reader),
-    reserved: (written.reserved ?? []).flatMap((text, at) =>
+    reserved: (written.reserved ?? []).flatMap((text, position) =>
       reader
-        .ranges(text, { owner, what: 'reserved', path: below('reserved', at) })
-        .filter((range) => fits(range, `reserved ${formatRange(range)}`, below('reserved', at))),
+        .ranges(text, { owner, what: 'reserved', path: below('reserved', position) })
+        .filter((range) => fits(range, `reserved ${formatRange(range)}`, below('reserved', position))),
     ),
     routes: readRoutes(owner, written.routes, below('routes'), reader),
     path,
   }
 }
 
-type FamilyCheck = (one: { readonly family: 4 | 6 }, what: string, path: Path | undefined) => boolean
+type FamilyCheck = (value: { readonly family: 4 | 6 }, what: string, path: Path | undefined) => boolean
 
 function familyCheck(owner: string, cidr: Cidr, reader: AddressReader): FamilyCheck {
   return ({ family }, what, path) => {
@@ -178,9 +178,9 @@ function readSpans(
   for (const role of roles) {
     const text = written[role]
     if (text === undefined) continue
-    const at = path && [...path, role]
-    const ranges = reader.ranges(text, { owner, what: role, path: at })
-    spans[role] = ranges.filter((range) => fits(range, `${role} ${formatRange(range)}`, at))
+    const rolePath = path && [...path, role]
+    const ranges = reader.ranges(text, { owner, what: role, path: rolePath })
+    spans[role] = ranges.filter((range) => fits(range, `${role} ${formatRange(range)}`, rolePath))
   }
   return spans
 }
@@ -192,23 +192,88 @@ function readRoutes(
   reader: AddressReader,
 ): readonly Route[] {
   return (written ?? []).flatMap((route, index) => {
-    const at = (key: string): Path | undefined => path && [...path, index, key]
-    const destination = reader.cidr(route.destination, {
-      owner,
-      what: 'route destination',
-      path: at('destination'),
-    })
-    // A template knows where in the subnet a router stands, not which subnet it will be.
+    const below = (key: string): Path | undefined => path && [...path, index, key]
+    const subject = { owner, what: 'route destination', path: below('destination') }
+    const destination = reader.cidr(route.destination, subject)
+    // A template knows the offset of a router in its subnet, not which subnet it will be.
     if (destination && /^\+\d{1,9}$/.test(route.nexthop))
       return [{ destination: formatCidr(destination), nexthop: route.nexthop }]
-    const nexthop = reader.address(route.nexthop, { owner, what: 'next hop', path: at('nexthop') })
+    const nexthop = reader.address(route.nexthop, { owner, what: 'next hop', path: below('nexthop') })
     if (!destination || !nexthop) return []
     if (destination.family !== nexthop.family) {
       const expected = `its destination ${formatCidr(destination)} is IPv${destination.family}`
       const what = `next hop ${formatAddress(nexthop)}`
-      reader.report(otherFamily, { owner, what, family: nexthop.family, expected }, at('nexthop'))
+      reader.report(otherFamily, { owner, what, family: nexthop.family, expected }, below('nexthop'))
       return []
     }
     return [{ destination: formatCidr(destination), nexthop: formatAddress(nexthop) }]
   })
+}
+
+export interface HostRequest {
+  readonly name: string
+  /** Undefined: every network that has a hosts span. */
+  readonly networks: ReadonlySet<string> | undefined
+  readonly path: Path
+}
+
+/** The pinned addresses of a host on one network. */
+export interface HostPin {
+  readonly name: string
+  readonly addresses: readonly Address[]
+}
+
+export interface CloudRequest {
+  readonly cloud: Cloud
+  readonly hosts: readonly HostRequest[]
+  /** The names of all hosts, when every host is on every network: the usual case. */
+  readonly allHosts: readonly string[] | undefined
+  /** Pinned addresses of hosts, by network. */
+  readonly pins: ReadonlyMap<string, readonly HostPin[]>
+  /** Pinned addresses, by slot. */
+  readonly pinnedVips: ReadonlyMap<string, readonly Address[]>
+  readonly services: readonly CloudService[]
+  readonly uses: readonly SlotUse[]
+}
+
+export function readCloudRequest(
+  cloud: Cloud,
+  { services, uses }: Pick<CloudRequest, 'services' | 'uses'>,
+  reader: AddressReader,
+): CloudRequest {
+  const hosts = (cloud.file.hosts ?? []).map((host, index): HostRequest => {
+    const networks = host.networks && new Set(host.networks)
+    return { name: host.name, networks, path: [...cloud.path, 'hosts', index] }
+  })
+  const pinnedVips = Object.entries(cloud.file.vips ?? {}).map(([slot, text]) => {
+    const path = [...cloud.path, 'vips', slot]
+    return [slot, reader.addresses(text, { owner: cloud.name, what: `VIP of ${slot}`, path })] as const
+  })
+  const everywhere = hosts.every((host) => host.networks === undefined)
+  return {
+    cloud,
+    hosts,
+    allHosts: everywhere ? hosts.map(({ name }) => name) : undefined,
+    pins: readHostPins(cloud, reader),
+    pinnedVips: new Map(pinnedVips),
+    services,
+    uses,
+  }
+}
+
+function readHostPins(cloud: Cloud, reader: AddressReader): ReadonlyMap<string, readonly HostPin[]> {
+  const known = new Set(cloud.networks.map(({ name }) => name))
+  const pins = new Map<string, HostPin[]>()
+  for (const [index, host] of (cloud.file.hosts ?? []).entries()) {
+    for (const [network, text] of Object.entries(host.addresses ?? {})) {
+      if (!known.has(network)) continue
+      const path = [...cloud.path, 'hosts', index, 'addresses', network]
+      const owner = `${cloud.name} host ${host.name}`
+      const addresses = reader.addresses(text, { owner, what: `address on ${network}`, path })
+      const networkPins = pins.get(network) ?? []
+      networkPins.push({ name: host.name, addresses })
+      pins.set(network, networkPins)
+    }
+  }
+  return pins
 }

@@ -3,7 +3,7 @@ import { type PlanSettings, testPlan } from '../../test/plan.ts'
 import type { SiteFileCloud } from '../api/site.ts'
 import type { Finding } from '../errors/finding.ts'
 import type { Plan } from '../plan/plan.ts'
-import { crdFields } from '../plan/slots/crds/today.ts'
+import { builtInFields } from '../plan/slots/built-in-crds.ts'
 import { lintDocuments } from './lints.ts'
 
 const two = (second: Partial<SiteFileCloud>) => [
@@ -13,7 +13,7 @@ const two = (second: Partial<SiteFileCloud>) => [
 
 function findingsOf(plan: Plan): readonly Finding[] {
   const place = (path: readonly (string | number)[]) => ({ file: path.join('.'), line: 1, column: 1 })
-  return lintDocuments(plan, crdFields(), place)
+  return lintDocuments(plan, builtInFields(), place)
 }
 
 function told(second: Partial<SiteFileCloud>, settings: PlanSettings = {}): readonly string[] {
@@ -64,7 +64,7 @@ describe('what is said when a plan becomes documents', () => {
     const annotations = { 'metallb.io/loadBalancerIPs': '172.17.0.80' }
     const [found] = told(override({ metadata: { annotations } }))
     expect(found).toContain('SL3103')
-    expect(found).toContain('asks for 172.17.0.80, which belongs to rhoso1/internalapi vips')
+    expect(found).toContain('requests 172.17.0.80, which belongs to rhoso1/internalapi vips')
   })
 
   it('that a planned Service is undone: another address, another type, the whole override gone', () => {

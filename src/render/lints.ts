@@ -2,7 +2,12 @@
 import { type Finding, finding, hasErrors } from '../errors/finding.ts'
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
 import { type LocatePath, serviceSettings } from '../plan/slots/cloud-services.ts'
-import type { CrdFields } from '../plan/slots/crd-fields.ts'
+import { checkRawFields } from '../plan/slots/raw-fields.ts'
+import type { CrdFields } from '../plan/slots/slot-table.ts'
+import { buildTemplateContext, dnsServers, type TemplateContext } from './control-plane/context.ts'
+import { mergeRawFields, plannedSpec } from './control-plane/control-plane.ts'
+import { listEndpoints } from './control-plane/endpoints.ts'
+import { templates } from './control-plane/templates.ts'
 import {
   endpointAddressShared,
   fewNodes,
@@ -10,12 +15,7 @@ import {
   noPlaceForAttachments,
   noSlotForEndpoint,
   prerequisites,
-} from '../plan/slots/findings.ts'
-import { checkRawFields } from '../plan/slots/raw-fields.ts'
-import { buildTemplateContext, dnsServers, type TemplateContext } from './control-plane/context.ts'
-import { mergeRawFields, plannedSpec } from './control-plane/control-plane.ts'
-import { listEndpoints } from './control-plane/endpoints.ts'
-import { templates } from './control-plane/templates.ts'
+} from './findings.ts'
 import { asFields } from './merge.ts'
 import { networksAnnotation } from './networks-annotation.ts'
 import { installRequirements } from './operators.ts'

@@ -5,8 +5,8 @@
  * to a Service that does not ask.
  */
 import type { KubeObject } from '../api/object.ts'
-import { bgpPeerName } from '../plan/bgp.ts'
 import type { Plan, PlannedCloud, PlannedNetwork } from '../plan/plan.ts'
+import { bgpPeerName } from '../site/site.ts'
 import { addOwnershipLabels, type Ownership, ownershipLabels } from './labels.ts'
 import { formatSpan, freeSpans } from './spans.ts'
 

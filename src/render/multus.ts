@@ -6,8 +6,15 @@
 import type { KubeObject } from '../api/object.ts'
 import type { Range } from '../net/range.ts'
 import { freeRanges } from '../net/range-set.ts'
-import { type AddressRange, formatAddressRange } from '../plan/address-range.ts'
-import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet, Route } from '../plan/plan.ts'
+import {
+  type AddressRange,
+  formatAddressRange,
+  type Plan,
+  type PlannedCloud,
+  type PlannedNetwork,
+  type PlannedSubnet,
+  type Route,
+} from '../plan/plan.ts'
 import { ownershipLabels } from './labels.ts'
 import { formatCidrs, reservedRanges, spanRanges } from './spans.ts'
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { testPlan } from '../../test/plan.ts'
-import type { AddressRange } from '../plan/address-range.ts'
-import type { PlannedNetwork } from '../plan/plan.ts'
-import { slotTable as slotsOf2023 } from '../plan/slots/crds/of-2023.ts'
+import { type AddressRange, type PlannedNetwork } from '../plan/plan.ts'
+import { builtInTable } from '../plan/slots/built-in-crds.ts'
 import { renderNetConfig } from './netconfig.ts'
 
 type Spec = { readonly networks: readonly { readonly name: string; readonly subnets: readonly unknown[] }[] }
@@ -67,7 +66,7 @@ describe('NetConfig', () => {
   })
 
   it('spells the names of 2023 where that is the form', () => {
-    const { networks } = specOf(testPlan({ table: slotsOf2023() }))
+    const { networks } = specOf(testPlan({ table: builtInTable('2023') }))
     expect(networks.map((network) => network.name)).toEqual([
       'CtlPlane',
       'InternalApi',

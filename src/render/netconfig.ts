@@ -5,8 +5,14 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import { setSize, subtract } from '../net/range-set.ts'
-import { type AddressRange, formatAddressRange } from '../plan/address-range.ts'
-import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet } from '../plan/plan.ts'
+import {
+  type AddressRange,
+  formatAddressRange,
+  type Plan,
+  type PlannedCloud,
+  type PlannedNetwork,
+  type PlannedSubnet,
+} from '../plan/plan.ts'
 import { detectEra, type Era } from '../plan/slots/slots.ts'
 import { ownershipLabels } from './labels.ts'
 import { mergePatch } from './merge.ts'

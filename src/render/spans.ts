@@ -3,8 +3,13 @@ import { address, formatAddress } from '../net/address.ts'
 import { cidr, cidrContains, formatCidr } from '../net/cidr.ts'
 import { intersection, type Range, toCidrs } from '../net/range.ts'
 import { emptySet, overlappingRanges, type RangeSet, rangeSet, subtract } from '../net/range-set.ts'
-import { type AddressRange, formatAddressRange, parseAddressRange } from '../plan/address-range.ts'
-import type { PlannedNetwork, PlannedSubnet } from '../plan/plan.ts'
+import {
+  type AddressRange,
+  formatAddressRange,
+  type PlannedNetwork,
+  type PlannedSubnet,
+  parseAddressRange,
+} from '../plan/plan.ts'
 import type { AllocatorRole } from '../site/site.ts'
 
 export function spanRanges(subnet: PlannedSubnet, role: AllocatorRole): RangeSet {

@@ -21,15 +21,15 @@ const accept = (where: string | undefined, code = 'SL2001') => ({
   path: [],
 })
 
-describe('accepting', () => {
-  it('makes a warning of an error, and says why', () => {
+describe('judge', () => {
+  it('turns an accepted error into a warning with the reason', () => {
     expect(judge([overlap], [accept(undefined)], settings)).toEqual([
       { ...overlap, severity: 'warning', message: 'two spans overlap (accepted: until May)' },
     ])
   })
 
   it.each(['rhoso1/ctlplane', 'rhoso2/ctlplane vips', 'site.yaml:3:1', 'site.yaml:3'])(
-    'knows the finding by %s',
+    'matches the finding by %s',
     (where) => {
       expect(judge([overlap], [accept(where)], settings).map((acceptFinding) => acceptFinding.severity)).toEqual([
         'warning',
@@ -37,13 +37,16 @@ describe('accepting', () => {
     },
   )
 
-  it.each(['rhoso', 'hoso1/ctlplane', 'rhoso1/ctl', 'site.yaml:33'])('does not take %s for a word of it', (where) => {
-    const [first, unused] = judge([overlap], [accept(where)], settings)
-    expect(first?.severity).toBe('error')
-    expect(unused).toMatchObject({ code: 'SL2012', severity: 'info', where: { line: 99 } })
-  })
+  it.each(['rhoso', 'hoso1/ctlplane', 'rhoso1/ctl', 'site.yaml:33'])(
+    'does not match %s, which is only part of a word',
+    (where) => {
+      const [first, unused] = judge([overlap], [accept(where)], settings)
+      expect(first?.severity).toBe('error')
+      expect(unused).toMatchObject({ code: 'SL2012', severity: 'info', where: { line: 99 } })
+    },
+  )
 
-  it('says nothing of entries for findings that this command does not look for', () => {
+  it('reports no entry for a code that the command does not look for', () => {
     expect(judge([], [accept(undefined, 'SL3001')], settings)).toEqual([])
   })
 })

@@ -1,15 +1,30 @@
-/** What a site file says that its shape allows and that still cannot be: names, references, contradictions. */
+/**
+ * Checks what the schema of a site file cannot: names, references, contradictions.
+ *
+ * Pure. Addresses are checked by the planner.
+ */
 import type { SiteFile } from '../api/site.ts'
 import { closestMatch } from '../errors/closest-match.ts'
 import { codes } from '../errors/codes.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import type { Locator } from '../yaml/locate.ts'
-import { checkCloud } from './check-cloud.ts'
-import { checkNames } from './check-names.ts'
-import { checkNodes } from './check-nodes.ts'
+import { withoutDuplicates } from './accept.ts'
 import { toList } from './defaults.ts'
-import { acceptUnknown, badLayout, badVlanRange, bgpIncomplete, bgpUnused } from './findings.ts'
-import type { Site } from './site.ts'
+import {
+  acceptUnknown,
+  badLayout,
+  badName,
+  badVlanRange,
+  bgpIncomplete,
+  bgpUnused,
+  conflictingNics,
+  duplicateName,
+  familyWithoutSupernet,
+  networkWithoutSubnets,
+  nodeWithoutNic,
+  unknownReference,
+} from './findings.ts'
+import { type Cloud, type CloudNetwork, type Path, type Site, settingPath } from './site.ts'
 
 export function checkSite(file: SiteFile, site: Site, places: Locator): readonly Finding[] {
   return [
@@ -40,11 +55,11 @@ function checkAddressing({ spec }: SiteFile, { locate }: Locator): readonly Find
   if (vlans && (vlans.first < 1 || vlans.last > 4094 || vlans.first > vlans.last)) {
     findings.push(finding(badVlanRange, vlans, { where: locate(['spec', 'addressing', 'vlans']) }))
   }
-  for (const [role, written] of Object.entries(layout ?? {})) {
-    toList(written ?? []).forEach((text, index) => {
+  for (const [role, setting] of Object.entries(layout ?? {})) {
+    toList(setting ?? []).forEach((text, index) => {
       if (isOffsets(text)) return
-      const place = ['spec', 'addressing', 'layout', role]
-      const where = locate(typeof written === 'string' ? place : [...place, index])
+      const path = ['spec', 'addressing', 'layout', role]
+      const where = locate(typeof setting === 'string' ? path : [...path, index])
       findings.push(finding(badLayout, { role, text }, { where }))
     })
   }
@@ -63,4 +78,169 @@ function checkAccept({ accept }: Site, { locate }: Locator): readonly Finding[] 
       const facts = { code, nearest: closestMatch(code, [...codes]) }
       return finding(acceptUnknown, facts, { where: locate([...path, 'code']) })
     })
+}
+
+/** A name in the file, and where. */
+interface Named {
+  readonly name: string
+  readonly path: Path
+}
+
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+/** Names of hosts and nodes may include a domain. */
+const DOMAIN = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/
+
+/** Names fit Kubernetes and DNS, and are unique. */
+function checkNames(site: Site, { locate }: Locator): readonly Finding[] {
+  const findings: Finding[] = []
+
+  const checkForm = (what: string, rule: RegExp, { name, path }: Named): void => {
+    if (rule.test(name) && name.length <= 253) return
+    findings.push(finding(badName, { what, name }, { where: locate(path) }))
+  }
+
+  const checkUnique = (what: string, all: readonly Named[]): void => {
+    const pathByName = new Map<string, Path>()
+    for (const { name, path } of all) {
+      const earlier = pathByName.get(name)
+      if (!earlier) {
+        pathByName.set(name, path)
+        continue
+      }
+      const { file, line, column } = locate(earlier)
+      const facts = { what, name, first: `${file}:${line}:${column}` }
+      findings.push(finding(duplicateName, facts, { where: locate(path) }))
+    }
+  }
+
+  const named = (items: readonly { readonly name: string }[], base: Path): readonly Named[] =>
+    items.map(({ name }, index) => ({ name, path: [...base, index, 'name'] }))
+
+  checkForm('site', LABEL, { name: site.name, path: ['metadata', 'name'] })
+  const nodes = named(site.cluster.nodes, ['spec', 'cluster', 'nodes'])
+  for (const node of nodes) checkForm('node', DOMAIN, node)
+  checkUnique('node', nodes)
+  checkUnique('bond', named(site.cluster.bonds, ['spec', 'cluster', 'bonds']))
+
+  const clouds = named(site.clouds, ['spec', 'clouds'])
+  for (const cloud of clouds) checkForm('cloud', LABEL, cloud)
+  checkUnique('cloud', clouds)
+  for (const cloud of site.clouds) {
+    const hosts = named(cloud.file.hosts ?? [], [...cloud.path, 'hosts'])
+    for (const host of hosts) checkForm('host', DOMAIN, host)
+    checkUnique('host', hosts)
+    for (const network of cloud.networks) {
+      const path = network.layers.findLast((layer) => layer.path)?.path
+      if (!path) continue
+      checkForm('network', LABEL, { name: network.name, path })
+      const source = network.layers.findLast((layer) => layer.settings.endpoints)
+      if (source?.path) {
+        checkUnique('endpoint', named(source.settings.endpoints ?? [], [...source.path, 'endpoints']))
+      }
+    }
+  }
+  return withoutDuplicates(findings)
+}
+
+/** Every node has a main NIC, and BGP peers name nodes that exist. */
+function checkNodes(file: SiteFile, site: Site, { locate }: Locator): readonly Finding[] {
+  const findings: Finding[] = []
+  file.spec.cluster.nodes.forEach(({ name, nic, nics }, index) => {
+    const where = locate(['spec', 'cluster', 'nodes', index])
+    const main = nics?.['main']
+    if (nic !== undefined && main !== undefined && nic !== main) {
+      findings.push(finding(conflictingNics, { node: name, short: nic, long: main }, { where }))
+    }
+    if (nic === undefined && main === undefined) findings.push(finding(nodeWithoutNic, { node: name }, { where }))
+  })
+  const known = site.cluster.nodes.map((node) => node.name)
+  for (const peer of site.cluster.metallb.peers) {
+    peer.nodes.forEach((name, index) => {
+      if (known.includes(name)) return
+      const facts = { what: 'node', name, within: 'the cluster', nearest: closestMatch(name, known), known }
+      findings.push(finding(unknownReference, facts, { where: locate([...peer.path, 'nodes', index]) }))
+    })
+  }
+  return findings
+}
+
+/** The networks that a cloud names exist, and each has a source of addresses. */
+function checkCloud(cloud: Cloud, site: Site, places: Locator): readonly Finding[] {
+  return [
+    ...checkReferences(cloud, places),
+    ...cloud.networks.flatMap((network) => [
+      ...checkSource(network, site, places),
+      ...checkNodeReferences(network, site, places),
+    ]),
+  ]
+}
+
+/** Every place where a cloud names one of its networks. */
+function networkReferences({ file, path }: Cloud): readonly Named[] {
+  const inList = (names: readonly string[] | undefined, base: Path): readonly Named[] =>
+    (names ?? []).map((name, index) => ({ name, path: [...base, index] }))
+  const services = Object.entries(file.services ?? {}).flatMap(([service, settings]) => {
+    if (typeof settings === 'boolean') return []
+    const base = [...path, 'services', service]
+    const network = settings.network === undefined ? [] : [{ name: settings.network, path: [...base, 'network'] }]
+    return [...network, ...inList(settings.networkAttachments, [...base, 'networkAttachments'])]
+  })
+  const hosts = (file.hosts ?? []).flatMap((host, index) => {
+    const base = [...path, 'hosts', index]
+    const pinned = Object.keys(host.addresses ?? {})
+    return [
+      ...inList(host.networks, [...base, 'networks']),
+      ...pinned.map((name) => ({ name, path: [...base, 'addresses', name] })),
+    ]
+  })
+  const publicNetwork = file.public?.network
+  const references = [...services, ...hosts]
+  if (publicNetwork === undefined) return references
+  return [...references, { name: publicNetwork, path: [...path, 'public', 'network'] }]
+}
+
+function checkReferences(cloud: Cloud, { locate }: Locator): readonly Finding[] {
+  const known = cloud.networks.map((network) => network.name)
+  return networkReferences(cloud)
+    .filter(({ name }) => !known.includes(name))
+    .map(({ name, path }) => {
+      const within = `the cloud ${cloud.name}`
+      const facts = { what: 'network', name, within, nearest: closestMatch(name, known), known }
+      return finding(unknownReference, facts, { where: locate(path) })
+    })
+}
+
+function checkSource(network: CloudNetwork, { addressing }: Site, { locate }: Locator): readonly Finding[] {
+  const { name, settings } = network
+  const roles = settings.roles ?? ['nodes', 'pods', 'hosts']
+  if (roles.length === 0) return []
+  const sources = [
+    ...(settings.subnets ?? []).map((subnet) => subnet.cidr),
+    ...(settings.supernets ?? []).flatMap(toList),
+  ]
+  const where = locate(network.layers.findLast((layer) => layer.path)?.path ?? [])
+  if (sources.length === 0) return [finding(networkWithoutSubnets, { network: name, roles }, { where })]
+  return addressing.families
+    .filter((family) => !sources.some((source) => source.includes(':') === (family === 6)))
+    .map((family) => finding(familyWithoutSupernet, { network: name, family }, { where }))
+}
+
+/** The NIC of a network exists on every node; pinned node addresses belong to nodes that exist. */
+function checkNodeReferences(network: CloudNetwork, { cluster }: Site, { locate }: Locator): readonly Finding[] {
+  const findings: Finding[] = []
+  const nic = network.settings.nic
+  const nodeWithout = nic === undefined ? undefined : cluster.nodes.find((node) => !(nic in node.nics))
+  if (nic !== undefined && nodeWithout) {
+    const known = Object.keys(nodeWithout.nics)
+    const within = `the node ${nodeWithout.name}`
+    const facts = { what: 'NIC', name: nic, within, nearest: closestMatch(nic, known), known }
+    findings.push(finding(unknownReference, facts, { where: locate(settingPath(network, 'nic') ?? []) }))
+  }
+  const known = cluster.nodes.map((node) => node.name)
+  for (const name of Object.keys(network.settings.nodes ?? {})) {
+    if (known.includes(name)) continue
+    const facts = { what: 'node', name, within: 'the cluster', nearest: closestMatch(name, known), known }
+    findings.push(finding(unknownReference, facts, { where: locate(settingPath(network, 'nodes', name) ?? []) }))
+  }
+  return findings
 }

@@ -1,4 +1,4 @@
-/** A site file with every default filled in: the Site that the planner reads. Decides nothing. */
+/** Fills in every default of a site file: the Site that the planner reads. Decides nothing. */
 import type { SiteFile, SiteFileCloud, SiteFileNetwork, SiteFilePeer, SiteFileSpec } from '../api/site.ts'
 import { parseAcceptances } from './accept.ts'
 import { networkTemplates } from './network-templates.ts'
@@ -23,22 +23,22 @@ export function buildSite({ metadata, spec }: SiteFile): Site {
   const families = [...new Set(spec.addressing?.families ?? [4 as const])]
   return {
     name: metadata.name,
-    cluster: clusterOf(spec.cluster, families),
-    addressing: addressingOf(spec.addressing, families),
-    clouds: spec.clouds.map((cloud, index) => cloudOf(cloud, ['spec', 'clouds', index], spec.networks ?? {})),
+    cluster: buildCluster(spec.cluster, families),
+    addressing: buildAddressing(spec.addressing, families),
+    clouds: spec.clouds.map((cloud, index) => buildCloud(cloud, ['spec', 'clouds', index], spec.networks ?? {})),
     accept: parseAcceptances(spec.accept),
   }
 }
 
 type FileCluster = SiteFileSpec['cluster']
 
-function clusterOf(file: FileCluster, families: readonly Family[]): Cluster {
+function buildCluster(file: FileCluster, families: readonly Family[]): Cluster {
   const platform = file.platform ?? 'openshift'
   const { metallb } = file
   return {
     platform,
-    nodes: file.nodes.map(nodeOf),
-    reserved: reservedOf(file, platform, families),
+    nodes: file.nodes.map(buildNode),
+    reserved: listReserved(file, platform, families),
     dns: file.dns ?? [],
     domain: file.domain,
     storageClass: file.storageClass,
@@ -48,24 +48,24 @@ function clusterOf(file: FileCluster, families: readonly Family[]): Cluster {
       mode: metallb?.mode ?? 'layer2',
       namespace: metallb?.namespace ?? 'metallb-system',
       asn: metallb?.asn,
-      peers: (metallb?.peers ?? []).map(peerOf),
+      peers: (metallb?.peers ?? []).map(buildPeer),
     },
-    operators: operatorsOf(file.operators),
+    operators: buildOperators(file.operators),
   }
 }
 
-function nodeOf(node: FileCluster['nodes'][number], index: number): ClusterNode {
+function buildNode(node: FileCluster['nodes'][number], index: number): ClusterNode {
   const nics = { ...(node.nic !== undefined && { main: node.nic }), ...node.nics }
   return { name: node.name, nics, mtu: node.mtu, path: ['spec', 'cluster', 'nodes', index] }
 }
 
-function peerOf(peer: SiteFilePeer, index: number): BgpPeer {
+function buildPeer(peer: SiteFilePeer, index: number): BgpPeer {
   return { ...peer, nodes: peer.nodes ?? [], path: ['spec', 'cluster', 'metallb', 'peers', index] }
 }
 
 type Use = ReservedPrefix['use']
 
-/** What a cluster of this platform uses when nobody configured it otherwise. */
+/** The prefixes that a cluster of this platform uses by default. */
 const PLATFORM_PREFIXES: Readonly<
   Record<Cluster['platform'], Readonly<Record<Family, Readonly<Partial<Record<Use, readonly string[]>>>>>>
 > = {
@@ -82,7 +82,7 @@ const PLATFORM_PREFIXES: Readonly<
 const USES: readonly Use[] = ['machine', 'pods', 'services', 'join', 'other']
 
 /** A use that the file names replaces the platform's default for this use. */
-function reservedOf(
+function listReserved(
   file: FileCluster,
   platform: Cluster['platform'],
   families: readonly Family[],
@@ -112,10 +112,10 @@ const OPERATORS: Readonly<Record<OperatorName, OperatorSource>> = {
   openstack: { ...RED_HAT, channel: 'stable-v1.0' },
 }
 
-function operatorsOf(file: FileCluster['operators']): Cluster['operators'] {
+function buildOperators(file: FileCluster['operators']): Cluster['operators'] {
   const sourceOf = (name: OperatorName): OperatorSource => {
     const written = file?.[name]
-    const standard = written?.image === undefined ? OPERATORS[name] : ownCatalog(name)
+    const standard = written?.image === undefined ? OPERATORS[name] : customCatalog(name)
     return {
       source: written?.source ?? standard.source,
       sourceNamespace: written?.sourceNamespace ?? standard.sourceNamespace,
@@ -131,14 +131,14 @@ function operatorsOf(file: FileCluster['operators']): Cluster['operators'] {
   }
 }
 
-/** A catalog image of one's own is a development build: upstream publishes those in the channel `alpha`. */
-function ownCatalog(name: OperatorName): OperatorSource {
+/** A custom catalog image is a development build: upstream publishes those in the channel `alpha`. */
+function customCatalog(name: OperatorName): OperatorSource {
   const index = `${name === 'certManager' ? 'cert-manager' : name}-operator-index`
   const channel = name === 'openstack' ? 'alpha' : OPERATORS[name].channel
   return { source: index, sourceNamespace: 'openshift-marketplace', channel, image: undefined }
 }
 
-/** Offsets from a subnet's first address, as install_yamls lays a network out. */
+/** Offsets from a subnet's first address, as in install_yamls. */
 const LAYOUT: Readonly<Record<AllocatorRole, readonly string[]>> = {
   nodes: ['5-29'],
   pods: ['30-70'],
@@ -146,41 +146,36 @@ const LAYOUT: Readonly<Record<AllocatorRole, readonly string[]>> = {
   hosts: ['100-250'],
 }
 
-function addressingOf(file: SiteFileSpec['addressing'], families: readonly Family[]): Addressing {
+function buildAddressing(file: SiteFileSpec['addressing'], families: readonly Family[]): Addressing {
   const layoutOf = (role: AllocatorRole): readonly string[] => toList(file?.layout?.[role] ?? LAYOUT[role])
   return {
     isolation: file?.isolation ?? 'vlan-per-cloud',
     families,
     vlans: file?.vlans ?? { first: 20, last: 4094 },
     prefixLength: { 4: file?.prefixLength?.ipv4 ?? 24, 6: file?.prefixLength?.ipv6 ?? 64 },
-    layout: {
-      nodes: layoutOf('nodes'),
-      pods: layoutOf('pods'),
-      vips: layoutOf('vips'),
-      hosts: layoutOf('hosts'),
-    },
+    layout: { nodes: layoutOf('nodes'), pods: layoutOf('pods'), vips: layoutOf('vips'), hosts: layoutOf('hosts') },
   }
 }
 
 type FileNetworks = Readonly<Record<string, SiteFileNetwork | false>>
 
-function cloudOf(file: SiteFileCloud, path: Path, templates: FileNetworks): Cloud {
-  const own: FileNetworks = file.networks ?? {}
+function buildCloud(file: SiteFileCloud, path: Path, templates: FileNetworks): Cloud {
+  const pins: FileNetworks = file.networks ?? {}
   const names = networkNames(file, templates)
-  const networks = names.map((name) => networkOf(name, templates[name], own[name], path))
+  const networks = names.map((name) => buildNetwork(name, templates[name], pins[name], path))
   return { name: file.name, namespace: file.namespace, networks, file, path }
 }
 
-/** The built-in ones in their own order, then what the file adds in the order of the file. */
+/** The built-in networks in their order, then those that the file adds, in the order of the file. */
 function networkNames(file: SiteFileCloud, templates: FileNetworks): readonly string[] {
-  const own: FileNetworks = file.networks ?? {}
-  const wanted = (name: string): boolean => {
-    const written = own[name] ?? templates[name]
+  const pins: FileNetworks = file.networks ?? {}
+  const isEnabled = (name: string): boolean => {
+    const written = pins[name] ?? templates[name]
     if (written !== undefined) return written !== false
     return Boolean(networkTemplates[name]?.everywhere) || (name === 'octavia' && servesOctavia(file))
   }
-  const all = new Set([...Object.keys(networkTemplates), ...Object.keys(templates), ...Object.keys(own)])
-  return [...all].filter(wanted)
+  const all = new Set([...Object.keys(networkTemplates), ...Object.keys(templates), ...Object.keys(pins)])
+  return [...all].filter(isEnabled)
 }
 
 function servesOctavia({ services }: SiteFileCloud): boolean {
@@ -188,10 +183,10 @@ function servesOctavia({ services }: SiteFileCloud): boolean {
   return octavia === true || (typeof octavia === 'object' && octavia.enabled !== false)
 }
 
-function networkOf(
+function buildNetwork(
   name: string,
   template: SiteFileNetwork | false | undefined,
-  own: SiteFileNetwork | false | undefined,
+  pins: SiteFileNetwork | false | undefined,
   cloud: Path,
 ): CloudNetwork {
   const layers: SettingsLayer[] = []
@@ -201,7 +196,7 @@ function networkOf(
     layers.push({ settings, path: undefined })
   }
   if (template) layers.push({ settings: template, path: ['spec', 'networks', name] })
-  if (own) layers.push({ settings: own, path: [...cloud, 'networks', name] })
+  if (pins) layers.push({ settings: pins, path: [...cloud, 'networks', name] })
   const settings = Object.assign({}, ...layers.map((layer) => layer.settings)) as SiteFileNetwork
   return { name, settings, layers }
 }

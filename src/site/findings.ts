@@ -1,21 +1,21 @@
-/** SL20xx: the site file. What its shape cannot say, and what `accept` did. */
+/** SL20xx: the site file: what its schema cannot check, and its acceptances. */
 import { problem } from '../errors/finding.ts'
 
 export const duplicateName = problem<{ what: string; name: string; first: string }>({
   code: 'SL2001',
   severity: 'error',
-  title: 'Two things of one kind have the same name',
+  title: 'A name is used twice',
   message: ({ what, name, first }) => `there is a ${what} ${name} already, at ${first}`,
   remedy: ({ what }) => `give this ${what} a name of its own, or remove it`,
   description: `Clouds, nodes, bonds, hosts of a cloud and endpoints of a network are known by their name: in the lock, in
-rendered objects, in every message. Two of one name cannot be told apart.`,
+rendered objects, in every message. Two with the same name could not be distinguished.`,
   example: { what: 'cloud', name: 'rhoso1', first: 'site.yaml:12:11' },
 })
 
 export const badName = problem<{ what: string; name: string }>({
   code: 'SL2002',
   severity: 'error',
-  title: 'A name cannot be part of a name in Kubernetes',
+  title: 'A name is not valid in Kubernetes',
   message: ({ what, name }) =>
     `${JSON.stringify(name)} cannot name a ${what}: lower case letters, digits and dashes, at most 63, a letter or digit at both ends`,
   remedy: ({ what }) => `choose such a name for the ${what}`,
@@ -33,7 +33,7 @@ export const unknownReference = problem<{
 }>({
   code: 'SL2003',
   severity: 'error',
-  title: 'A name refers to nothing',
+  title: 'A name refers to an object that does not exist',
   message: ({ what, name, within, nearest }) =>
     `${within} has no ${what} ${name}${nearest ? `; did you mean ${nearest}?` : ''}`,
   remedy: ({ what, name, nearest, known }) => {
@@ -76,11 +76,11 @@ export const conflictingNics = problem<{ node: string; short: string; long: stri
 export const networkWithoutSubnets = problem<{ network: string; roles: readonly string[] }>({
   code: 'SL2006',
   severity: 'error',
-  title: 'A network has nowhere to take its addresses from',
+  title: 'A network has no source of addresses',
   message: ({ network, roles }) =>
-    `the network ${network} has neither subnets nor supernets, but is to have addresses for ${roles.join(', ')}`,
+    `the network ${network} has neither subnets nor supernets, but needs addresses for ${roles.join(', ')}`,
   remedy: ({ network }) => `add supernets: [10.20.0.0/16] or subnets to ${network}, or roles: [] for none`,
-  description: `The built-in networks know where their subnets come from. A network of your own says it: \`subnets\` pins
+  description: `The built-in networks have supernets. A network that you add needs its own source: \`subnets\` pins
 them, \`supernets\` lets the planner take one for each cloud.`,
   example: { network: 'backup', roles: ['nodes', 'pods'] },
 })
@@ -88,7 +88,7 @@ them, \`supernets\` lets the planner take one for each cloud.`,
 export const bgpIncomplete = problem<{ missing: string }>({
   code: 'SL2007',
   severity: 'error',
-  title: 'BGP without all that it needs',
+  title: 'BGP settings are incomplete',
   message: ({ missing }) => `metallb.mode is bgp, but ${missing} is missing`,
   remedy: ({ missing }) => `add ${missing} below spec.cluster.metallb, or use mode: layer2`,
   description: `In BGP mode MetalLB announces each VIP to the routers that it peers with: it needs its own AS number (\`asn\`)
@@ -99,17 +99,17 @@ and at least one peer with address and AS number.`,
 export const bgpUnused = problem<Record<never, never>>({
   code: 'SL2008',
   severity: 'warning',
-  title: 'BGP peers that nobody uses',
+  title: 'BGP peers are not used',
   message: () => 'metallb has peers or an asn, but its mode is layer2: they have no effect',
   remedy: () => 'add mode: bgp, or remove peers and asn',
-  description: `In layer 2 mode MetalLB answers ARP and neighbour discovery and peers with nobody.`,
+  description: `In layer 2 mode MetalLB answers ARP and neighbour discovery, and has no peers.`,
   example: {},
 })
 
 export const badLayout = problem<{ role: string; text: string }>({
   code: 'SL2009',
   severity: 'error',
-  title: 'A span layout is not made of offsets',
+  title: 'A span layout is not a range of offsets',
   message: ({ role, text }) => `the layout of ${role} is ${JSON.stringify(text)}, which is not a range of offsets`,
   remedy: () => 'write the first and the last offset from the start of a subnet, such as 80-90',
   description: `\`spec.addressing.layout\` holds for every subnet without spans of its own, so it counts from the subnet's
@@ -123,8 +123,8 @@ export const badVlanRange = problem<{ first: number; last: number }>({
   title: 'The VLAN range has no VLAN in it',
   message: ({ first, last }) => `no VLAN is from ${first} to ${last}: ids go from 1 to 4094, first before last`,
   remedy: () => 'write a range that your switches carry, such as {first: 20, last: 400}',
-  description: `The planner takes VLAN ids for networks without one of their own from \`spec.addressing.vlans\`. The ids that
-the switches really trunk to the nodes are a question for whoever runs the network.`,
+  description: `The planner takes VLAN ids for networks without one of their own from \`spec.addressing.vlans\`. Ask the
+administrators of the switches which ids are trunked to the nodes.`,
   example: { first: 400, last: 20 },
 })
 
@@ -135,18 +135,18 @@ export const acceptUnknown = problem<{ code: string; nearest: string | undefined
   message: ({ code, nearest }) => `no finding has the code ${code}${nearest ? `; did you mean ${nearest}?` : ''}`,
   remedy: () => 'list all codes with `stackloom explain`',
   description: `\`spec.accept\` turns an error that you know and live with into a warning. A warning that is accepted stays one
-and carries your reason. It needs the finding's code, and a reason for whoever reads the file later.`,
+and carries your reason. It needs the finding's code, and a reason for later readers of the file.`,
   example: { code: 'SL2199', nearest: 'SL2109' },
 })
 
 export const acceptUnused = problem<{ code: string; where: string | undefined }>({
   code: 'SL2012',
   severity: 'info',
-  title: 'accept matches nothing',
-  message: ({ code, where }) => `nothing has the code ${code}${where ? ` at ${where}` : ''} any more`,
+  title: 'accept matches no finding',
+  message: ({ code, where }) => `no finding has the code ${code}${where ? ` at ${where}` : ''} any more`,
   remedy: () => 'remove the entry from spec.accept; the problem is gone',
   description: `An entry of \`spec.accept\` that matches no finding is left over from a problem that has been solved, or its
-\`where\` is misspelt. Left in the file it would hide the problem when it comes back.`,
+\`where\` is misspelt. Left in the file, it would hide the problem if it came back.`,
   example: { code: 'SL2110', where: 'rhoso1/designateext' },
 })
 
@@ -160,7 +160,7 @@ export const familyWithoutSupernet = problem<{ network: string; family: number }
     const sample = family === 6 ? 'fd00:1234::/48' : '10.20.0.0/16'
     return `add an IPv${family} supernet such as ${sample} to ${network}, or take ${family} out of addressing.families`
   },
-  description: `\`addressing.families\` says which families every network has. Settings of a network replace those of its
+  description: `\`addressing.families\` sets the families of every network. Settings of a network replace those of its
 template as a whole: \`supernets: [10.20.0.0/16]\` alone means no IPv6.`,
   example: { network: 'backup', family: 6 },
 })

@@ -27,7 +27,7 @@ describe('reading a site file', () => {
     expect(site?.cluster.reserved.map((reservedPrefix) => reservedPrefix.cidr)).toContain('172.30.0.0/16')
   })
 
-  it('gives pools to ctlplane, internalapi, storage, tenant and designateext alone', () => {
+  it('gives vips to ctlplane, internalapi, storage, tenant and designateext only', () => {
     const { site } = readSite(smallSite, 'site.yaml')
     const withPool = site?.clouds[0]?.networks.filter((network) => network.settings.roles?.includes('vips'))
     expect(withPool?.map((cloudNetwork) => cloudNetwork.name)).toEqual([
@@ -39,7 +39,7 @@ describe('reading a site file', () => {
     ])
   })
 
-  it('gives a cloud external or octavia when somebody asks, and takes away what is false', () => {
+  it('adds external or octavia to a cloud that names them, and removes networks that are false', () => {
     const { site } = readSite(
       smallSiteWith({
         networks: {
@@ -63,7 +63,7 @@ describe('reading a site file', () => {
     expect(names?.[1]).not.toContain('octavia')
   })
 
-  it('lays the pins of a cloud over the site template, and that over the built-in one', () => {
+  it('merges the built-in template, the site template and the pins of a cloud, in this order', () => {
     const text = smallSiteWith({
       networks: { tenant: { mtu: 9000, vlan: 50 } },
       clouds: [{ ...cloud, networks: { tenant: { vlan: 51 } } }],
@@ -90,13 +90,13 @@ describe('reading a site file', () => {
     expect(reserved).toContainEqual(['pods', '10.128.0.0/14'])
   })
 
-  it('tells a misspelt field at its key, with the nearest name, and as one slip', () => {
+  it('reports a misspelt field once, at its key, with the closest name', () => {
     const found = findingsOf(smallSite.replace('rhoso2, namespace', 'rhoso2, namspace'))
     expect(found).toEqual([expect.objectContaining({ code: 'SL1020', where: at(10, 20) })])
     expect(found[0]).toHaveProperty('message', 'spec.clouds[1] has no field namspace; did you mean namespace?')
   })
 
-  it('tells a missing field at the mapping that lacks it', () => {
+  it('reports a missing field at the mapping that lacks it', () => {
     const found = findingsOf(smallSite.replace('rhoso2, namespace: openstack2', 'rhoso2'))
     expect(found).toEqual([expect.objectContaining({ code: 'SL1021', where: at(10, 5) })])
     expect(found[0]).toHaveProperty('message', 'spec.clouds[1] needs the field namespace')
@@ -123,7 +123,7 @@ describe('reading a site file', () => {
     expect(found[0]).toHaveProperty('where.line', 9)
   })
 
-  it('places a wrong value at the value', () => {
+  it('reports a wrong value at the value', () => {
     const text = smallSite.replace('nic: enp6s0', 'nic: 6')
     expect(findingsOf(text)).toEqual([expect.objectContaining({ code: 'SL1022', where: at(7, 29) })])
   })
@@ -162,13 +162,19 @@ const triggers: Readonly<Record<keyof typeof siteProblems, string>> = {
 describe('every problem of a site file', () => {
   const listed = Object.entries(siteProblems) as [keyof typeof siteProblems, { readonly code: string }][]
 
+  it('has a trigger for each of them', () => {
+    expect(listed.length).toBeGreaterThan(12)
+    expect(Object.keys(triggers).sort()).toEqual(listed.map(([name]) => name).sort())
+  })
+
   it.each(listed.map(([name, { code }]) => [code, name] as const))(
-    '%s is found, alone and at its place',
+    '%s is the only finding, at its location',
     (code, name) => {
       const { site, findings, locate } = readSite(triggers[name], 'site.yaml')
-      const judges = (one: string): boolean => one.startsWith('SL2')
+      const judges = (judged: string): boolean => judged.startsWith('SL2')
       const judged = judge(findings, site?.accept ?? [], { locate, judges })
       expect(new Set(judged.map((finding) => finding.code))).toEqual(new Set([code]))
+      expect(judged.length).toBeGreaterThan(0)
       for (const finding of judged) expect(finding.where).toMatchObject({ file: 'site.yaml' })
     },
   )

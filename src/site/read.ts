@@ -1,8 +1,7 @@
 /**
- * Reads a site file: text in; the Site with its defaults, everything that is wrong with the file, and the place of
- * every value out.
+ * Reads a site file: from its text to the Site with defaults, the findings, and the location of every value.
  *
- * Pure. Whether the site makes sense as a whole (addresses, overlaps) is the planner's judgement.
+ * Pure. Whether addresses make sense together is decided by the planner.
  */
 import { checkShape } from '../api/shape.ts'
 import { siteSchema } from '../api/site.ts'

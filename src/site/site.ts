@@ -1,16 +1,16 @@
 /**
- * A Site: the site file with every default filled in, and every value's place in the file still known.
+ * A Site: the site file with every default filled in, and the path of every value.
  *
- * What the planner reads. Nothing here is decided: what the file leaves open is still open.
+ * What the planner reads. Decides nothing: what the file leaves open is still open.
  */
 import type { SiteFileBond, SiteFileCloud, SiteFileNetwork, SiteFilePeer } from '../api/site.ts'
 
 export type Family = 4 | 6
 
-/** Who gives out the addresses of a span. */
+/** The allocator that gives out the addresses of a span. */
 export type AllocatorRole = 'nodes' | 'pods' | 'vips' | 'hosts'
 
-/** A place in the site file: `['spec', 'clouds', 0, 'namespace']`. */
+/** A path in the site file: `['spec', 'clouds', 0, 'namespace']`. */
 export type Path = readonly (string | number)[]
 
 export interface Site {
@@ -46,7 +46,7 @@ export interface ClusterNode {
 export interface ReservedPrefix {
   readonly use: 'machine' | 'pods' | 'services' | 'join' | 'other'
   readonly cidr: string
-  /** Absent for a default that nobody wrote. */
+  /** Absent for a default. */
   readonly path: Path | undefined
 }
 
@@ -74,7 +74,7 @@ export interface OperatorSource {
   readonly source: string
   readonly sourceNamespace: string
   readonly channel: string
-  /** A catalog image of one's own; a CatalogSource is made for it. */
+  /** A catalog image that is not in a known CatalogSource; one is created for it. */
   readonly image: string | undefined
 }
 
@@ -83,7 +83,7 @@ export interface Addressing {
   readonly families: readonly Family[]
   readonly vlans: { readonly first: number; readonly last: number }
   readonly prefixLength: Readonly<Record<Family, number>>
-  /** Spans as offsets from a subnet's first address, for subnets that say nothing: `{vips: ['80-90']}`. */
+  /** Spans as offsets from a subnet's first address, for subnets without spans: `{vips: ['80-90']}`. */
   readonly layout: Readonly<Record<AllocatorRole, readonly string[]>>
 }
 
@@ -91,7 +91,7 @@ export interface Cloud {
   readonly name: string
   readonly namespace: string
   readonly networks: readonly CloudNetwork[]
-  /** Everything else that the file says of the cloud, as written. */
+  /** Everything else that the file has for the cloud, as written. */
   readonly file: SiteFileCloud
   readonly path: Path
 }
@@ -116,9 +116,15 @@ export interface Acceptance {
   readonly path: Path
 }
 
-/** Where a setting of a network was written: the last layer that has it, or the last that has a place at all. */
+/** Where a setting of a network is in the file: the last layer that has it, or the last layer with a path at all. */
 export function settingPath(network: CloudNetwork, key: keyof SiteFileNetwork, ...rest: Path): Path | undefined {
-  const written = network.layers.findLast((layer) => layer.settings[key] !== undefined)
-  if (written?.path) return [...written.path, key, ...rest]
+  const layer = network.layers.findLast(({ settings }) => settings[key] !== undefined)
+  if (layer?.path) return [...layer.path, key, ...rest]
   return network.layers.findLast((layer) => layer.path)?.path
+}
+
+/** The name of a BGP peer: as the site file has it, or one with the namespace of the first cloud. */
+export function bgpPeerName({ name, cluster, clouds }: Site, index: number): string {
+  const given = cluster.metallb.peers[index]?.name
+  return given ?? `bgp-peer-${clouds[0]?.namespace ?? name}${index > 0 ? `-${index + 1}` : ''}`
 }

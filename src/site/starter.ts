@@ -1,4 +1,4 @@
-/** The starter file: a complete site in few lines, with comments that say what else there is. Pure. */
+/** Renders the starter file: a complete site in few lines, with comments on what else is possible. Pure. */
 import { writeYaml } from '../yaml/write.ts'
 
 export interface StarterAnswers {

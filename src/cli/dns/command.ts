@@ -152,7 +152,7 @@ async function showHosts(options: HostsOptions, io: Io): Promise<ExitCode> {
     const facts = { cloud: options.cloud, known, nearest: closestMatch(options.cloud, known) }
     throw failure(unknownCloud, facts, { exitCode: 2 })
   }
-  const { listCloudDnsNames } = await import('../../plan/cloud-names.ts')
+  const { listCloudDnsNames } = await import('../../plan/dns-names.ts')
   const names = options.live
     ? (await gatherReport({ ...options, namespace: cloud.namespace }, io)).flatMap((server) =>
         server.names.flatMap(({ name, addresses, from }) =>

@@ -44,7 +44,8 @@ import * as capacity from '../../plan/findings/capacity.ts'
 import * as lock from '../../plan/findings/lock.ts'
 import * as segments from '../../plan/findings/segments.ts'
 import * as plan from '../../plan/findings/site.ts'
-import * as render from '../../plan/slots/findings.ts'
+import * as slots from '../../plan/slots/findings.ts'
+import * as render from '../../render/findings.ts'
 import * as deploy from '../../run/findings.ts'
 import * as sandbox from '../../sandbox/findings.ts'
 import * as site from '../../site/findings.ts'
@@ -100,6 +101,7 @@ const modules: readonly object[] = [
   runtime,
   sandbox,
   site,
+  slots,
   update,
   verify,
   verifyNetworks,

@@ -25,7 +25,7 @@ describe('stackloom import', () => {
     expect(io.err()).toContain('rhoso2-config.env:4:21: warning SL2078')
   })
 
-  it('writes the file, but not over one that is there', async () => {
+  it('writes the file, but never overwrites one', async () => {
     const command = ['import', '--from', 'install-yamls', ...envFiles, '--name', 'two', '--out', 'site.yaml']
     expect(await main(command, testIo({ cwd }))).toBe(0)
     expect(readFileSync(path.join(cwd, 'site.yaml'), 'utf8')).toContain('name: two')
@@ -35,7 +35,7 @@ describe('stackloom import', () => {
     expect(await main([...command, '--force'], testIo({ cwd }))).toBe(0)
   })
 
-  it('adds clouds to a file that is there, and leaves its comments alone', async () => {
+  it('adds clouds to an existing file and keeps its comments', async () => {
     const file = path.join(cwd, 'site.yaml')
     const existing = smallSite
       .replace('rhoso1, namespace: openstack}', 'lab, namespace: lab} # the old one')
@@ -54,7 +54,7 @@ describe('stackloom import', () => {
     expect(site?.clouds.map(({ namespace }) => namespace)).toEqual(['lab', 'openstack2', 'openstack'])
   })
 
-  it('gives site and findings as one value with -o json', async () => {
+  it('prints site and findings as one value with -o json', async () => {
     const io = testIo({ cwd })
     const files = ['values-1.yaml', 'values-2.yaml'].map((name) => path.join(fixtures, name))
     const clouds = ['--cloud', 'a=ns-a', '--cloud', 'b']

@@ -1,4 +1,4 @@
-/** `stackloom import`: a site file from what is there already, and a report of what in it cannot work. */
+/** `stackloom import`: writes a site file from what exists already, and reports what in it cannot work. */
 import { type Command, Option } from 'commander'
 import { wrongUse } from '../../errors/common.ts'
 import { failure } from '../../errors/failure.ts'
@@ -35,7 +35,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
   ])
     .argument('[files...]', 'environment files, or values files; - for stdin; one cloud each')
     .addOption(
-      new Option('--from <source>', 'what to read')
+      new Option('--from <source>', 'source to read')
         .choices(['install-yamls', 'architecture', 'cluster'])
         .makeOptionMandatory(),
     )
@@ -44,13 +44,15 @@ export function define(command: Command, { io, act }: CommandContext): void {
     .option('--node <name=nic>', 'install-yamls: a node and its NIC; may be repeated', collect)
     .option('--cloud <name=namespace>', 'architecture: name and namespace of the cloud, one per file', collect)
     .option('--out <file>', 'write the site file instead of printing it')
-    .addOption(new Option('--into <file>', 'add the clouds to this site file; all else in it stays').conflicts('out'))
+    .addOption(
+      new Option('--into <file>', 'add the clouds to this site file and keep everything else in it').conflicts('out'),
+    )
     .option('--force', 'overwrite the file if it exists')
     .addOption(outputOption(['yaml', 'json'], 'yaml'))
   withClusterFlags(command).action((files: readonly string[], options: ImportOptions) =>
     act(async () => {
       if (options.from === 'cluster' ? files.length > 0 : files.length === 0) {
-        const reason = options.from === 'cluster' ? 'a cluster is not read from files' : 'which files?'
+        const reason = options.from === 'cluster' ? 'a cluster is not read from files' : 'no files given'
         throw failure(wrongUse, { reason, command: 'stackloom import' })
       }
       const imported = await importFrom(files, options, io)
@@ -58,8 +60,8 @@ export function define(command: Command, { io, act }: CommandContext): void {
       if (imported.text === undefined || hasErrors(imported.findings)) return 1
       if (options.into !== undefined) {
         await writeOutput(options.into, imported.text, io, { replace: true })
-        io.stderr(`${options.into} has the clouds now. Next: stackloom plan -f ${options.into}\n`)
-      } else if (options.out === undefined) io.stdout(await printed(imported, options.output))
+        io.stderr(`the clouds are added to ${options.into}. Next: stackloom plan -f ${options.into}\n`)
+      } else if (options.out === undefined) io.stdout(await formatImported(imported, options.output))
       else {
         await writeNewFile(options.out, imported.text, io, options.force === true)
         io.stderr(`${options.out} is written. Next: stackloom plan -f ${options.out}\n`)
@@ -69,7 +71,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
   )
 }
 
-async function printed({ text = '', findings }: Imported, output: Format): Promise<string> {
+async function formatImported({ text = '', findings }: Imported, output: Format): Promise<string> {
   if (output === 'yaml') return text
   const { readYaml } = await import('../../yaml/read.ts')
   return serialise({ site: readYaml(text, 'site.yaml').value, findings }, output)

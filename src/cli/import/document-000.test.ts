@@ -26,7 +26,7 @@ function planned(file: string): Plan {
 }
 
 describe('the two environment files', () => {
-  it('have one overlap, which names both owners and an address range that is free', () => {
+  it('have one overlap, reported with both owners and a free range', () => {
     const errors = planned(text).findings.filter(({ severity }) => severity === 'error')
     expect(errors.map(({ code }) => code).sort()).toEqual(['SL2101', 'SL2103'])
     const overlap = errors.find(({ code }) => code === 'SL2101')
@@ -37,7 +37,7 @@ describe('the two environment files', () => {
     expect(overlap?.remedy).toContain('192.168.122.121-192.168.122.131')
   })
 
-  it('become examples/document-000.yaml when the offered range is taken and the public one accepted', () => {
+  it('become examples/document-000.yaml with the suggested range and the public one accepted', () => {
     const vips = ['spec', 'clouds', 1, 'networks', 'ctlplane', 'subnets', 0, 'spans', 'vips']
     const accepted = {
       code: 'SL2103',
@@ -51,7 +51,7 @@ describe('the two environment files', () => {
     expect(edited).toBe(readFileSync(path.join(examples, 'document-000.yaml'), 'utf8'))
   })
 
-  it('plan without errors then, with the numbers of the files', () => {
+  it('then plan without errors, with the numbers of the files', () => {
     const plan = planned(readFileSync(path.join(examples, 'document-000.yaml'), 'utf8'))
     expect(hasErrors(plan.findings)).toBe(false)
     const [first, second] = plan.clouds

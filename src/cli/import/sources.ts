@@ -1,4 +1,4 @@
-/** Gathers what an import reads: files, a live cluster or a folder of dumps. */
+/** Reads what an import needs: files, a live cluster or a folder of dumps. */
 import path from 'node:path'
 import { wrongUse } from '../../errors/common.ts'
 import { failure } from '../../errors/failure.ts'
@@ -11,25 +11,25 @@ import type { Io } from '../io.ts'
 import type { ImportOptions } from './command.ts'
 
 export async function importFrom(files: readonly string[], options: ImportOptions, io: Io): Promise<Imported> {
-  const imported = await importedFrom(files, options, io)
+  const imported = await importSources(files, options, io)
   const { into } = options
   if (into === undefined || imported.text === undefined) return imported
   const { text, findings } = decodeText(await readInput(into, io), into)
   if (hasErrors(findings)) return { findings }
-  const { addClouds } = await import('../../site/import/add-clouds.ts')
+  const { addClouds } = await import('../../site/import/imported-site.ts')
   return addClouds({ file: into, text }, imported)
 }
 
-async function importedFrom(files: readonly string[], options: ImportOptions, io: Io): Promise<Imported> {
+async function importSources(files: readonly string[], options: ImportOptions, io: Io): Promise<Imported> {
   const name = options.name ?? 'imported'
   if (options.from === 'cluster') return fromCluster(name, options, io)
   const read = await Promise.all(files.map(async (file) => ({ file, ...decodeText(await readInput(file, io), file) })))
-  const findings = read.flatMap((one) => one.findings)
+  const findings = read.flatMap((file) => file.findings)
   if (hasErrors(findings)) return { findings }
   const sources: readonly ImportSource[] = read.map(({ file, text }) => ({ file, text }))
   if (options.from === 'install-yamls') {
     const { importInstallYamls } = await import('../../site/import/install-yamls.ts')
-    const nodes = options.node?.map((given) => pair('--node', given))
+    const nodes = options.node?.map((given) => parsePair('--node', given))
     return importInstallYamls(sources, {
       name,
       ...(nodes && {
@@ -39,7 +39,7 @@ async function importedFrom(files: readonly string[], options: ImportOptions, io
   }
   const { importArchitecture } = await import('../../site/import/architecture.ts')
   const clouds = options.cloud?.map((given) => {
-    const [cloud, namespace = cloud] = pair('--cloud', given)
+    const [cloud, namespace = cloud] = parsePair('--cloud', given)
     return { name: cloud, namespace }
   })
   return importArchitecture(sources, { name, ...(clouds && { clouds }) })
@@ -60,7 +60,7 @@ async function fromCluster(name: string, options: ImportOptions, io: Io): Promis
 }
 
 /** `name` or `name=value`. */
-function pair(option: string, given: string): readonly [string, string | undefined] {
+function parsePair(option: string, given: string): readonly [string, string | undefined] {
   const [name, value, ...more] = given.split('=')
   if (name && value !== '' && more.length === 0) return [name, value]
   const reason = `${option} ${given}: expected NAME or NAME=VALUE`

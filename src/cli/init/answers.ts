@@ -1,4 +1,4 @@
-/** From options and questions to the answers that a starter file is made of. */
+/** Gathers the answers for a starter file, from options and questions. */
 import { failure } from '../../errors/failure.ts'
 import { invalidAnswer } from '../../errors/new-file.ts'
 import { parseAddress } from '../../net/address.ts'
@@ -16,7 +16,7 @@ export interface InitOptions {
   readonly storageClass?: string
 }
 
-const STANDARD = {
+const DEFAULTS = {
   name: 'lab',
   nodes: 'worker-0=enp6s0,worker-1=enp6s0,worker-2=enp6s0',
   clouds: 'rhoso1=openstack',
@@ -24,59 +24,59 @@ const STANDARD = {
   dns: '192.168.122.1',
 }
 
-/** Options are answers already given; the rest is asked, or is the usual when there is nobody to ask. */
+/** Options are answers; the rest is asked in a terminal, and has defaults elsewhere. */
 export async function gatherAnswers(options: InitOptions, ask: Prompter | undefined): Promise<StarterAnswers> {
   const { text, choose } = createAnswers(ask)
 
-  const name = await text(options.name, 'Name of the site', STANDARD.name)
+  const name = await text(options.name, 'Name of the site', DEFAULTS.name)
   const platform = await choose(options.platform, 'Platform of the cluster', ['openshift', 'kubernetes'])
-  const nodes = await text(options.node?.join(','), 'Nodes and their NICs (name=nic,…)', STANDARD.nodes)
-  const clouds = await text(options.cloud?.join(','), 'Clouds and their namespaces (name=namespace,…)', STANDARD.clouds)
-  const isolation = await choose(options.isolation, 'How are clouds kept apart?', ['vlan-per-cloud', 'shared-vlan'])
-  const families = await text(options.families, 'IP versions (4, 6 or 4,6)', STANDARD.families)
-  const dns = await text(options.dns?.join(','), 'DNS servers that the clouds ask', STANDARD.dns)
+  const nodes = await text(options.node?.join(','), 'Nodes and their NICs (name=nic,…)', DEFAULTS.nodes)
+  const clouds = await text(options.cloud?.join(','), 'Clouds and their namespaces (name=namespace,…)', DEFAULTS.clouds)
+  const isolation = await choose(options.isolation, 'How are clouds isolated?', ['vlan-per-cloud', 'shared-vlan'])
+  const families = await text(options.families, 'IP versions (4, 6 or 4,6)', DEFAULTS.families)
+  const dns = await text(options.dns?.join(','), 'DNS servers for the clouds', DEFAULTS.dns)
   return {
     name,
     platform,
-    nodes: words(nodes).map(nodeOf),
-    clouds: words(clouds).map(cloudOf),
+    nodes: splitList(nodes).map(parseNode),
+    clouds: splitList(clouds).map(parseCloud),
     isolation,
-    families: words(families).map(familyOf),
-    dns: words(dns).map(serverOf),
+    families: splitList(families).map(parseFamily),
+    dns: splitList(dns).map(parseServer),
     storageClass: options.storageClass,
   }
 }
 
-function words(text: string): readonly string[] {
+function splitList(text: string): readonly string[] {
   return text
     .split(',')
     .map((word) => word.trim())
     .filter((word) => word !== '')
 }
 
-function nodeOf(given: string): StarterAnswers['nodes'][number] {
+function parseNode(given: string): StarterAnswers['nodes'][number] {
   const [name, nic, ...more] = given.split('=')
   if (name && nic && more.length === 0) return { name, nic }
-  throw wrong('--node', given, 'a node and its NIC, such as worker-0=enp6s0')
+  throw invalid('--node', given, 'a node and its NIC, such as worker-0=enp6s0')
 }
 
-/** The namespace of a cloud is its name, unless it says otherwise. */
-function cloudOf(given: string): StarterAnswers['clouds'][number] {
+/** The namespace of a cloud is its name by default. */
+function parseCloud(given: string): StarterAnswers['clouds'][number] {
   const [name, namespace = name, ...more] = given.split('=')
   if (name && namespace && more.length === 0) return { name, namespace }
-  throw wrong('--cloud', given, 'a cloud and its namespace, such as rhoso1=openstack')
+  throw invalid('--cloud', given, 'a cloud and its namespace, such as rhoso1=openstack')
 }
 
-function familyOf(given: string): 4 | 6 {
+function parseFamily(given: string): 4 | 6 {
   if (given === '4' || given === '6') return given === '4' ? 4 : 6
-  throw wrong('--families', given, '4, 6 or 4,6')
+  throw invalid('--families', given, '4, 6 or 4,6')
 }
 
-function serverOf(given: string): string {
+function parseServer(given: string): string {
   if (parseAddress(given)) return given
-  throw wrong('--dns', given, 'an IP address')
+  throw invalid('--dns', given, 'an IP address')
 }
 
-function wrong(option: string, given: string, expected: string): Error {
+function invalid(option: string, given: string, expected: string): Error {
   return failure(invalidAnswer, { option, given, expected })
 }

@@ -14,7 +14,7 @@ beforeEach(() => void (cwd = mkdtempSync(path.join(tmpdir(), 'stackloom-init-'))
 afterEach(() => rmSync(cwd, { recursive: true }))
 
 describe('stackloom init', () => {
-  it('writes a file without findings, without asking when nobody is there', async () => {
+  it('writes a file without findings, and asks nothing without a terminal', async () => {
     const io = testIo({ cwd })
     expect(await main(['init'], io)).toBe(0)
     const text = readFileSync(path.join(cwd, 'site.yaml'), 'utf8')
@@ -30,7 +30,7 @@ describe('stackloom init', () => {
     expect(JSON.parse(io.out())).toMatchObject({ findings: [] })
   })
 
-  it('takes every answer as an option', async () => {
+  it('accepts every answer as an option', async () => {
     const io = testIo({ cwd })
     const answers = ['--name', 'prod', '--node', 'w-0=eno1', '--node', 'w-1=eno1', '--cloud', 'a=ns-a', '--cloud', 'b']
     const more = ['--families', '4,6', '--isolation', 'shared-vlan', '--dns', '10.0.0.2', '--storage-class', 'lvms']
@@ -86,7 +86,7 @@ describe('stackloom init', () => {
     expect(existsSync(path.join(cwd, 'site.yaml'))).toBe(false)
   })
 
-  it('asks for what no option says, and for nothing else', async () => {
+  it('asks only for what no option sets', async () => {
     const asked: string[] = []
     const questions: Prompter = {
       text: (message, standard) => (asked.push(message), Promise.resolve(standard)),

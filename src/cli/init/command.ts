@@ -1,4 +1,4 @@
-/** `stackloom init`: writes a commented starter file. Asks in a terminal; takes options, or the usual, elsewhere. */
+/** `stackloom init`: writes a commented starter file, from questions in a terminal, from options, or from defaults. */
 import { type Command, Option } from 'commander'
 import { Failure } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
@@ -20,14 +20,14 @@ export function define(command: Command, { io, act }: CommandContext, questions?
     'stackloom init --node worker-0=enp6s0 --cloud rhoso1=openstack --cloud rhoso2=openstack2',
     'stackloom init --platform kubernetes -f -       # to stdout',
   ])
-    .option('-f, --file <file>', 'the file to write, - for stdout', 'site.yaml')
+    .option('-f, --file <file>', 'file to write, - for stdout', 'site.yaml')
     .option('--name <name>', 'name of the site')
     .addOption(new Option('--platform <platform>', 'platform of the cluster').choices(['openshift', 'kubernetes']))
-    .option('--node <name=nic>', 'a node and its NIC; may be repeated', collect)
-    .option('--cloud <name=namespace>', 'a cloud and its namespace; may be repeated', collect)
+    .option('--node <name=nic>', 'node and its NIC; may be repeated', collect)
+    .option('--cloud <name=namespace>', 'cloud and its namespace; may be repeated', collect)
     .option('--families <list>', 'IP versions: 4, 6 or 4,6')
-    .addOption(new Option('--isolation <mode>', 'how clouds are kept apart').choices(['vlan-per-cloud', 'shared-vlan']))
-    .option('--dns <address>', 'a DNS server that the clouds ask; may be repeated', collect)
+    .addOption(new Option('--isolation <mode>', 'how clouds are isolated').choices(['vlan-per-cloud', 'shared-vlan']))
+    .option('--dns <address>', 'DNS server for the clouds; may be repeated', collect)
     .option('--storage-class <name>', 'storage class of the clouds')
     .option('--force', 'overwrite the file if it exists')
     .action((options: Options) =>

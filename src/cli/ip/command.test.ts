@@ -35,7 +35,7 @@ async function run(...words: string[]): Promise<{ readonly code: number; readonl
 const because = (io: TestIo): string | undefined => /^because: +(.*)$/m.exec(io.out())?.[1]
 
 describe('stackloom ip', () => {
-  it('says whose an address is, in which span, and what is free beside it', async () => {
+  it('shows the owner and the span of an address, and what is free beside it', async () => {
     const { code, io } = await run('ip', '172.17.0.80')
     expect(code).toBe(0)
     expect(io.out()).toMatch(/^owner: +keystone\.internal, /m)
@@ -51,16 +51,16 @@ describe('stackloom ip', () => {
     expect(because(io)).toBe(`pinned at site.yaml:${line}:${(lines[line - 1] ?? '').indexOf(address) + 1}`)
   })
 
-  it('says that the lock has it, once it does; before, that it was the lowest free one', async () => {
+  it('explains an address by the lock, or as the lowest free one before it is locked', async () => {
     expect(because((await run('ip', '172.17.0.80')).io)).toBe('it was the lowest free one; no lock has it yet')
     await run('plan')
     expect(because((await run('ip', '172.17.0.80')).io)).toBe('site.lock.yaml has it')
   })
 
-  it('gives no reason for what nobody has', async () => {
+  it('gives no reason for an address without a holder', async () => {
     const { code, io } = await run('ip', '172.17.0.90')
     expect(code).toBe(0)
-    expect(io.out()).toMatch(/^owner: +nobody$/m)
+    expect(io.out()).toMatch(/^owner: +none$/m)
     expect(because(io)).toBeUndefined()
   })
 
@@ -70,7 +70,7 @@ describe('stackloom ip', () => {
     expect(answer?.addresses.map(({ network }) => network)).toContain('internalapi')
   })
 
-  it('knows the networks of the cluster itself', async () => {
+  it('finds the networks of the cluster itself', async () => {
     expect((await run('ip', '172.30.0.10')).io.out()).toBe(
       "172.30.0.10 is in the cluster's services network 172.30.0.0/16\n",
     )
@@ -83,13 +83,13 @@ describe('stackloom ip', () => {
     expect(io.out()).toMatch(/ vip rabbitmq\.rabbitmq-cell1$/m)
   })
 
-  it('offers the nearest name for one that nobody has', async () => {
+  it('suggests the closest name for an unknown one', async () => {
     const { code, io } = await run('ip', 'compute-9')
     expect(code).toBe(1)
     expect(io.err()).toContain('did you mean compute-0?')
   })
 
-  it('says how to make a site file where there is none', async () => {
+  it('says how to create a site file where there is none', async () => {
     rmSync(path.join(cwd, 'site.yaml'))
     const { code, io } = await run('ip', '172.17.0.80')
     expect(code).toBe(2)

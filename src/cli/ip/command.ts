@@ -1,12 +1,11 @@
-/** `stackloom ip`: who owns an address, where a name lives, what is free beside it. */
+/** `stackloom ip`: shows the owner of an address, the addresses of a name, and what is free beside them. */
 import type { Command } from 'commander'
 import { closestMatch } from '../../errors/closest-match.ts'
 import type { ExitCode } from '../../errors/failure.ts'
 import { failure } from '../../errors/failure.ts'
 import { parseAddress } from '../../net/address.ts'
-import type { AddressOrigin } from '../../plan/decided.ts'
 import { ownerNotFound } from '../../plan/findings/site.ts'
-import type { AddressAnswer, Answer, Free } from '../../plan/lookup.ts'
+import type { AddressAnswer, AddressOrigin, Answer, Free } from '../../plan/lookup.ts'
 import { withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
@@ -25,23 +24,23 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom ip 172.17.0.80',
     'stackloom ip compute-0',
     'stackloom ip keystone.internal -o json',
-    'stackloom ip 172.17.0.80 --live    # who really holds it, and since when',
+    'stackloom ip 172.17.0.80 --live    # the holder in the cluster, and since when',
   ])
-    .argument('<address-or-name>', 'an address, or the name of a host, node or slot')
-    .option('--live', 'ask the cluster, too: who really holds it, and since when')
+    .argument('<address-or-name>', 'address, or name of a host, node or slot')
+    .option('--live', 'also show the holder in the cluster, and since when')
     .option('--from <folder>', 'with --live: a folder of dumps instead of a cluster')
     .addOption(outputOption(['table', 'json', 'yaml']))
-    .action((query: string, options: Options) => act(() => lookUpIn(query, options, io)))
+    .action((query: string, options: Options) => act(() => showAnswers(query, options, io)))
 }
 
-async function lookUpIn(query: string, options: Options, io: Io): Promise<ExitCode> {
+async function showAnswers(query: string, options: Options, io: Io): Promise<ExitCode> {
   const { lookUp, knownNames } = await import('../../plan/lookup.ts')
-  const { findAddressOrigin } = await import('../../plan/decided.ts')
+  const { findAddressOrigin } = await import('../../plan/lookup.ts')
   const planning = await planFromFiles(options, io)
   const { plan } = planning
   const answers = lookUp(plan, query).map((answer): Explained => {
     const decided = answer.kind === 'address' ? findAddressOrigin(plan, planning.before, answer) : undefined
-    return decided ? { ...answer, because: reasonFor(decided, planning) } : answer
+    return decided ? { ...answer, because: explainOrigin(decided, planning) } : answer
   })
   const isAddress = parseAddress(query) !== undefined
   if (answers.length === 0 && !(options.live && isAddress)) {
@@ -49,33 +48,33 @@ async function lookUpIn(query: string, options: Options, io: Io): Promise<ExitCo
   }
   const { output } = options
   if (options.live) return showLive(query, answers, options, io)
-  io.stdout(output === 'table' ? answers.map(words).join('\n') : await serialise({ query, answers }, output))
+  io.stdout(output === 'table' ? answers.map(formatAnswer).join('\n') : await serialise({ query, answers }, output))
   return 0
 }
 
 async function showLive(query: string, answers: readonly Explained[], options: Options, io: Io): Promise<ExitCode> {
-  const { liveWords, lookUpLive } = await import('./live-holders.ts')
+  const { formatLive, lookUpLive } = await import('./live-holders.ts')
   const { live, findings, gaps } = await lookUpLive(query, answers, options, io)
   const { output } = options
   io.stdout(
     output === 'table'
-      ? [...answers.map(words), ...live.map(liveWords)].join('\n')
+      ? [...answers.map(formatAnswer), ...live.map(formatLive)].join('\n')
       : await serialise({ query, answers, live, findings }, output),
   )
   io.stderr(formatFindings([...gaps, ...findings], io.colour.stderr))
   return findings.length > 0 ? 1 : 0
 }
 
-/** An answer, and who decided it. */
+/** An answer with what decided it. */
 type Explained = Answer & { readonly because?: string }
 
-function reasonFor(decided: AddressOrigin, { locate, lockFile }: Planning): string {
+function explainOrigin(decided: AddressOrigin, { locate, lockFile }: Planning): string {
   if (decided.kind === 'locked') return `${lockFile ?? 'the lock'} has it`
   if (decided.kind === 'chosen') return 'it was the lowest free one; no lock has it yet'
   return decided.path ? `pinned at ${formatWhere(locate(decided.path))}` : 'pinned by the template of the network'
 }
 
-function words(answer: Explained): string {
+function formatAnswer(answer: Explained): string {
   if (answer.kind === 'name') {
     const rows = answer.addresses.map((address) => [
       address.address,
@@ -83,29 +82,29 @@ function words(answer: Explained): string {
       address.network,
       `${address.role} ${address.holder}`,
     ])
-    return formatTable(['ADDRESS', 'CLOUD', 'NETWORK', 'WHO'], rows, Number.POSITIVE_INFINITY)
+    return formatTable(['ADDRESS', 'CLOUD', 'NETWORK', 'HOLDER'], rows, Number.POSITIVE_INFINITY)
   }
   if (answer.kind === 'cluster') {
     return `${answer.address} is in the cluster's ${answer.use} network ${answer.cidr}\n`
   }
-  return addressWords(answer)
+  return formatAddressAnswer(answer)
 }
 
-function addressWords(answer: AddressAnswer & Explained): string {
+function formatAddressAnswer(answer: AddressAnswer & Explained): string {
   const { address, cloud, network, subnet, segment, role, span, holders, free } = answer
   const lines = [
     ['address', address],
-    ['owner', holders.join(', ') || (role === 'pods' ? 'a pod, if whereabouts gave it out' : 'nobody')],
+    ['owner', holders.join(', ') || (role === 'pods' ? 'a pod, if whereabouts gave it out' : 'none')],
     ...(answer.because === undefined ? [] : [['because', answer.because]]),
     ['cloud', `${cloud} (namespace ${answer.namespace})`],
     ['network', `${network}, ${subnet}${segment ? `, segment ${segment}` : ''}`],
     ['span', role ? `${role}${span ? ` ${span}` : ''}` : 'none: between the spans'],
-    ['free', freeWords(free, role)],
+    ['free', formatFree(free, role)],
   ]
   return lines.map(([key, value]) => `${`${key}:`.padEnd(9)}${value}\n`).join('')
 }
 
-function freeWords({ before, after, count, of }: Free, role: string | undefined): string {
+function formatFree({ before, after, count, of }: Free, role: string | undefined): string {
   const beside = [before && `${before} below`, after && `${after} above`].filter(Boolean).join(', ')
   const known = role === 'pods' ? '; pods get theirs at run time' : ''
   return `${count} of ${of}${beside ? ` (nearest: ${beside})` : ''}${known}`

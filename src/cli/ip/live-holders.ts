@@ -1,4 +1,4 @@
-/** `ip --live`: beside what the plan says, who really holds the address on the cluster, and since when. */
+/** `ip --live`: finds the holder of an address in the cluster, and since when it has it. */
 import { indexSnapshot } from '../../api/snapshot.ts'
 import type { Finding } from '../../errors/finding.ts'
 import { parseAddress } from '../../net/address.ts'
@@ -20,13 +20,13 @@ export interface LiveAddress {
 
 export interface LiveAnswer {
   readonly live: readonly LiveAddress[]
-  /** Where two hold one address, or another one than planned: the answer is bad news. */
+  /** Two holders of one address, or another holder than planned. */
   readonly findings: readonly Finding[]
   /** What could not be read. */
   readonly gaps: readonly Finding[]
 }
 
-/** All addresses that the plan has for a name; an address itself whether the plan knows it or not. */
+/** For a name, all addresses that the plan has for it; an address even if the plan does not have it. */
 export async function lookUpLive(
   query: string,
   answers: readonly Answer[],
@@ -39,16 +39,16 @@ export async function lookUpLive(
   const index = indexSnapshot(snapshot)
   const live = addresses.map((address) => ({ address, holders: findHolders(index, address) }))
   const owners = answers.flatMap((answer) => (answer.kind === 'address' ? [answer.namespace] : []))
-  return { live, findings: live.flatMap((one) => holderFindings(one.address, one.holders, owners)), gaps }
+  return { live, findings: live.flatMap(({ address, holders }) => holderFindings(address, holders, owners)), gaps }
 }
 
-export function liveWords({ address, holders }: LiveAddress): string {
-  if (holders.length === 0) return `${address}: nobody on the cluster has it or gives it out\n`
-  const rows = holders.map(({ kind, who, how, since }) => [
+export function formatLive({ address, holders }: LiveAddress): string {
+  if (holders.length === 0) return `${address}: nothing in the cluster has it or gives it out\n`
+  const rows = holders.map(({ kind, who: holder, how, since }) => [
     kind === 'has' ? 'held by' : 'given by',
-    who,
+    holder,
     since ?? '-',
     how,
   ])
-  return formatTable(['LIVE', 'WHO', 'SINCE', 'HOW'], rows, Number.POSITIVE_INFINITY)
+  return formatTable(['LIVE', 'HOLDER', 'SINCE', 'HOW'], rows, Number.POSITIVE_INFINITY)
 }

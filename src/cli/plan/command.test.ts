@@ -39,7 +39,7 @@ async function run(
 }
 
 describe('stackloom plan', () => {
-  it('fits 80 columns: a table per cloud, with the fill of what can run out', async () => {
+  it('fits 80 columns with a table per cloud and the use of vips spans', async () => {
     writeFileSync(file('site.yaml'), two)
     const { io } = await run('plan', { columns: 80 })
     expect(
@@ -66,7 +66,7 @@ describe('stackloom plan', () => {
     expect(lock()).toBe(before)
   })
 
-  it('prints at least what is promised as JSON, with addresses as strings', async () => {
+  it('prints the documented JSON, with addresses as strings', async () => {
     writeFileSync(file('site.yaml'), two)
     const { io } = await run('plan -o json')
     const printed = JSON.parse(io.out()) as Record<string, unknown>
@@ -91,7 +91,7 @@ describe('stackloom plan', () => {
     })
   })
 
-  it('refuses a plan with errors: exit 1, no lock, the place on stderr', async () => {
+  it('exits 1 for a plan with errors, without a lock, with the location on stderr', async () => {
     writeFileSync(file('site.yaml'), broken)
     const { code, io } = await run('plan')
     expect(code).toBe(1)
@@ -99,7 +99,7 @@ describe('stackloom plan', () => {
     expect(existsSync(file('site.lock.yaml'))).toBe(false)
   })
 
-  it('with --check writes nothing, and says by its exit code whether the lock is up to date', async () => {
+  it('with --check writes nothing, and exits 1 if the lock is out of date', async () => {
     writeFileSync(file('site.yaml'), two)
     expect((await run('plan --check')).code).toBe(1)
     expect(existsSync(file('site.lock.yaml'))).toBe(false)
@@ -129,7 +129,7 @@ describe('stackloom plan', () => {
     expect(json.changes).toContainEqual(expect.objectContaining({ what: 'host compute-0', risk: 'safe' }))
   })
 
-  it('refuses to move what the lock gave, until it is told to', async () => {
+  it('refuses to move what the lock has, until --allow-move names it', async () => {
     writeFileSync(file('site.yaml'), two)
     await run('plan')
     const before = lock()
@@ -152,7 +152,7 @@ describe('stackloom plan', () => {
     expect(lock()).toContain('vlan: 99')
   })
 
-  it('refuses a broken lock, and never plans without it', async () => {
+  it('refuses a broken lock', async () => {
     writeFileSync(file('site.yaml'), two)
     writeFileSync(file('site.lock.yaml'), '<<<<<<< HEAD\n')
     const { code, io } = await run('plan')
@@ -161,20 +161,20 @@ describe('stackloom plan', () => {
     expect(lock()).toBe('<<<<<<< HEAD\n')
   })
 
-  it('reads a site from stdin and then has no lock, unless one is named', async () => {
+  it('reads a site from stdin, and then has no lock unless --lock names one', async () => {
     expect((await run('plan -f -', { stdin: Readable.from([two]) })).code).toBe(0)
     expect(existsSync(file('site.lock.yaml'))).toBe(false)
     await run('plan -f - --lock my.lock.yaml', { stdin: Readable.from([two]) })
     expect(existsSync(file('my.lock.yaml'))).toBe(true)
   })
 
-  it('draws the address map, conflicts included', async () => {
+  it('draws the address map with conflicts', async () => {
     writeFileSync(file('site.yaml'), two)
     await run('plan --picture plan.svg')
     expect(readFileSync(file('plan.svg'), 'utf8')).toMatch(/^<svg .*<\/svg>\n$/s)
   })
 
-  it('ends with 2 for a file that is not there or not a site', async () => {
+  it('exits 2 for a file that does not exist or is not a site', async () => {
     expect((await run('plan -f none.yaml')).code).toBe(2)
     writeFileSync(file('site.yaml'), 'kind: Pod\n')
     const { code, io } = await run('plan')
@@ -186,7 +186,7 @@ describe('stackloom plan', () => {
 describe('stackloom ip', () => {
   beforeEach(() => writeFileSync(file('site.yaml'), two))
 
-  it('says who owns an address, in which cloud, network and span, and what is free beside it', async () => {
+  it('shows the owner of an address with its cloud, network and span, and what is free beside it', async () => {
     const { code, io } = await run('ip 172.17.0.80 -o json')
     expect(code).toBe(0)
     const { answers } = JSON.parse(io.out()) as { answers: Record<string, unknown>[] }
@@ -203,15 +203,15 @@ describe('stackloom ip', () => {
     expect(answers[0]?.['holders']).toContain('keystone.internal')
   })
 
-  it('finds a host by its name and by its DNS name, and a slot by its own', async () => {
+  it('finds a host by its name and its DNS name, and a slot by its name', async () => {
     expect((await run('ip compute-0')).io.out()).toMatch(/172\.17\.0\.100 +rhoso1 +internalapi +host compute-0/)
     expect((await run('ip compute-0.storage.rhoso1.example.com')).io.out()).toContain('172.18.0.100')
     expect((await run('ip keystone.internal')).io.out()).toContain('172.17.1.80')
   })
 
-  it("knows the cluster's own networks, free addresses and strangers", async () => {
+  it('shows networks of the cluster, free addresses and unknown names', async () => {
     expect((await run('ip 172.30.0.1')).io.out()).toContain('services network')
-    expect((await run('ip 172.17.0.120')).io.out()).toContain('owner:   nobody')
+    expect((await run('ip 172.17.0.120')).io.out()).toContain('owner:   none')
     expect((await run('ip 192.168.122.1')).io.out()).toContain('gateway')
     const { code, io } = await run('ip compute-9')
     expect(code).toBe(1)

@@ -1,4 +1,4 @@
-/** `stackloom plan`: every address, name and number of every cloud, decided, checked and locked. */
+/** `stackloom plan`: plans every address, name and number of every cloud, checks the plan and writes the lock. */
 import type { Command } from 'commander'
 import type { ExitCode } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
@@ -25,18 +25,22 @@ const collect = (word: string, before: readonly string[] = []): readonly string[
 export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(withClusterFlags(withPlanningOptions(command)), [
     'stackloom plan                             # plans site.yaml, writes site.lock.yaml',
-    'stackloom plan --check --locked            # in a pipeline: is the lock what the file says?',
-    'stackloom plan --diff                      # what would change, and what each change costs',
+    'stackloom plan --check --locked            # in a pipeline: is the lock up to date?',
+    'stackloom plan --diff                      # what would change, and the risk of each change',
     'stackloom plan --picture plan.svg          # the address map',
-    'stackloom plan --check --live              # against what the cluster really holds',
-    'stackloom plan --forget rhoso2             # rhoso2 is gone: free what it held',
+    'stackloom plan --check --live              # also against what the cluster holds',
+    'stackloom plan --forget rhoso2             # rhoso2 is gone: free its addresses',
   ])
     .option('--check', 'write nothing; exit 1 if the lock would change')
     .option('--diff', 'write nothing; show what would change in the lock, with the risk of each change')
-    .option('--allow-move <owner>', 'a cloud, or cloud/network, that may move; may be repeated', collect)
-    .option('--forget <leaving>', 'a cloud, network or host that is gone; may be repeated', collect)
-    .option('--crd <source>', 'slots of another control plane CRD: live, today, 2023 or a file')
-    .option('--live', 'also check against what the cluster holds')
+    .option('--allow-move <owner>', 'allow a cloud, or cloud/network, to move; may be repeated', collect)
+    .option(
+      '--forget <leaving>',
+      'free the addresses of a cloud, network or host that is gone; may be repeated',
+      collect,
+    )
+    .option('--crd <source>', 'use the slots of another control plane CRD: live, today, 2023 or a file')
+    .option('--live', 'check also against what the cluster holds')
     .option('--picture <file>', 'draw the address map as SVG')
     .addOption(outputOption(['table', 'wide', 'json', 'yaml', 'name']))
     .action((options: Options) => act(() => plan(options, io)))
@@ -45,13 +49,13 @@ export function define(command: Command, { io, act }: CommandContext): void {
 async function plan(options: Options, io: Io): Promise<ExitCode> {
   const planning = await planFromFiles(options, io, {
     liveSlots: async () => (await import('../slot-source.ts')).liveSlotTable(options, io),
-    ...(options.live && { live: (site) => holdings(options, site, io) }),
+    ...(options.live && { live: (site) => readLiveEntries(options, site, io) }),
   })
   io.stderr(formatFindings(planning.findings, io.colour.stderr))
-  io.stdout(await printed(planning, options, io.columns))
+  io.stdout(await formatPlan(planning, options, io.columns))
   if (options.picture !== undefined) await draw(planning, options.picture, io)
-  const looksOnly = options.check || options.diff || options.locked
-  if (!looksOnly) await saveLock(planning, io)
+  const readOnly = options.check || options.diff || options.locked
+  if (!readOnly) await saveLock(planning, io)
   if (hasErrors(planning.findings)) return 1
   if (options.check && planning.stale) {
     const { lockFile } = planning
@@ -61,18 +65,18 @@ async function plan(options: Options, io: Io): Promise<ExitCode> {
   return 0
 }
 
-/** What the cluster holds; kinds that cannot be read are said, and the rest still counts. */
-async function holdings(options: Options, site: Site, io: Io): Promise<readonly LedgerEntry[]> {
+/** What the cluster holds; kinds that cannot be read are reported, and the rest still counts. */
+async function readLiveEntries(options: Options, site: Site, io: Io): Promise<readonly LedgerEntry[]> {
   const { liveEntries, liveKinds } = await import('../../plan/live-entries.ts')
   const { snapshot, findings } = await gatherSnapshot(options, liveKinds, io)
   io.stderr(formatFindings(findings, io.colour.stderr))
   return liveEntries(snapshot, site)
 }
 
-async function printed({ plan, changes }: Planning, { output, diff }: Options, columns: number): Promise<string> {
+async function formatPlan({ plan, changes }: Planning, { output, diff }: Options, columns: number): Promise<string> {
   if (output === 'json' || output === 'yaml') {
     if (diff) return serialise({ changes, findings: plan.findings }, output)
-    const { planJson } = await import('../../plan/plan-json.ts')
+    const { planJson } = await import('../../plan/plan.ts')
     return serialise(planJson(plan), output)
   }
   const { changeTable, planTable } = await import('./table.ts')

@@ -43,7 +43,7 @@ const broken = fc
   .map(([file, mutations]) => mutations.reduce(mutate, file))
 
 describe('a site file with wrong bytes', { timeout: 240_000 }, () => {
-  it('is read, or refused with a place for every reason', () => {
+  it('is read, or refused with a location for every reason', () => {
     fc.assert(
       fc.property(broken, (bytes) => {
         const { site, findings } = readSite(bytes, 'site.yaml')
@@ -57,7 +57,7 @@ describe('a site file with wrong bytes', { timeout: 240_000 }, () => {
     )
   })
 
-  it('never makes the program crash, or show a stack trace', async () => {
+  it('never crashes the program or shows a stack trace', async () => {
     await fc.assert(
       fc.asyncProperty(broken, async (bytes) => {
         const io = testIo({ stdin: Readable.from([bytes]) })

@@ -1,5 +1,4 @@
-/** The plan as a table that people can read: one row per subnet, each span with how full it is. */
-
+/** Formats a plan as a table: one row per subnet, each span with its use. */
 import { parseRange, rangeSize } from '../../net/range.ts'
 import type { Change } from '../../plan/changes.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet } from '../../plan/plan.ts'
@@ -14,7 +13,7 @@ export interface TableOptions {
   readonly columns: number
 }
 
-/** Everything in one table where it fits; otherwise a table per cloud, with the fill of what can run out. */
+/** One table where it fits; otherwise a table per cloud, with the use of the vips spans only. */
 export function planTable(plan: Plan, { wide, columns }: TableOptions): string {
   const full = oneTable(plan, wide)
   const fits = full.split('\n').every((line) => line.length <= columns)
@@ -25,7 +24,7 @@ const spanHeader = ROLES.map((role) => role.toUpperCase())
 
 function oneTable(plan: Plan, wide: boolean): string {
   const header = ['CLOUD', 'NETWORK', 'VLAN', 'SUBNET', ...spanHeader, ...(wide ? WIDE : [])]
-  const rows = plan.clouds.flatMap((cloud) => cloud.networks.flatMap((network) => rowsOf(cloud, network, wide)))
+  const rows = plan.clouds.flatMap((cloud) => cloud.networks.flatMap((network) => formatRows(cloud, network, wide)))
   return formatTable(header, rows, Number.POSITIVE_INFINITY)
 }
 
@@ -52,7 +51,7 @@ function vlanCell(network: PlannedNetwork, subnet: PlannedSubnet | undefined): s
   return vlan === undefined ? 'none' : String(vlan)
 }
 
-function rowsOf(cloud: PlannedCloud, network: PlannedNetwork, wide: boolean): readonly Row[] {
+function formatRows(cloud: PlannedCloud, network: PlannedNetwork, wide: boolean): readonly Row[] {
   return subnetsOf(network).map((subnet) => {
     const cells = [cloud.name, network.name, vlanCell(network, subnet), subnet?.cidr ?? '-']
     for (const role of ROLES) cells.push(subnet ? spanCell(network, subnet, role, true) : '-')
@@ -61,7 +60,7 @@ function rowsOf(cloud: PlannedCloud, network: PlannedNetwork, wide: boolean): re
   })
 }
 
-/** `.80-.90 3/11`: the span, who has an address of it, and how many there are. */
+/** `.80-.90 3/11`: the span, how many addresses are assigned, and how many there are. */
 function spanCell(network: PlannedNetwork, subnet: PlannedSubnet, role: AllocatorRole, filled: boolean): string {
   const spans = subnet.spans.filter((span) => span.role === role)
   if (spans.length === 0) return '-'
@@ -70,12 +69,12 @@ function spanCell(network: PlannedNetwork, subnet: PlannedSubnet, role: Allocato
     const range = parseRange(`${start}-${end}`)
     return sum + (range ? rangeSize(range) : 0n)
   }, 0n)
-  const used = filled ? usedOf(network, subnet, role) : undefined
+  const used = filled ? countUsed(network, subnet, role) : undefined
   const fill = used === undefined ? '' : ` ${used}/${size}`
   return `${texts.join(',')}${fill}`
 }
 
-/** The end of an address, where the beginning is the subnet's. */
+/** The part of an address that differs from its subnet. */
 function tail(address: string, { family, cidr }: PlannedSubnet): string {
   if (family === 6) return `::${address.slice(address.lastIndexOf(':') + 1)}`
   const prefix = Number(cidr.slice(cidr.indexOf('/') + 1))
@@ -85,8 +84,8 @@ function tail(address: string, { family, cidr }: PlannedSubnet): string {
     .join('.')}`
 }
 
-/** Pods get theirs at run time: nobody knows how many. */
-function usedOf(network: PlannedNetwork, { family }: PlannedSubnet, role: AllocatorRole): number | undefined {
+/** Undefined for pods: whereabouts assigns their addresses at run time. */
+function countUsed(network: PlannedNetwork, { family }: PlannedSubnet, role: AllocatorRole): number | undefined {
   const count = (all: readonly { readonly address: string }[]): number =>
     new Set(all.map(({ address }) => address).filter((text) => text.includes(':') === (family === 6))).size
   if (role === 'nodes') return count(network.nodes)

@@ -35,13 +35,13 @@ describe('stackloom schema', () => {
     expect(silent(schema, title)).toEqual([])
   })
 
-  it('knows no other kind, and says which there are', async () => {
+  it('refuses another kind and lists the known ones', async () => {
     const io = testIo()
     expect(await main(['schema', 'cloud'], io)).toBe(2)
     expect(io.err()).toContain('site, lab')
   })
 
-  it('prints YAML, too', async () => {
+  it('prints YAML with -o yaml', async () => {
     const io = testIo()
     expect(await main(['schema', '-o', 'yaml'], io)).toBe(0)
     expect(io.out()).toContain('\ntitle: Site\n')

@@ -1,4 +1,4 @@
-/** `stackloom schema`: the JSON Schema of the files that people write, for editors and other checkers. */
+/** `stackloom schema`: prints the JSON Schema of site and lab files, for editors and other tools. */
 import { Argument, type Command } from 'commander'
 import type * as z from 'zod/v4/core'
 import { type CommandContext, withExamples } from '../command.ts'

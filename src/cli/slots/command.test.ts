@@ -24,7 +24,7 @@ async function fileWith(value: unknown): Promise<string> {
   return file
 }
 
-/** A CRD with one slot that nobody has heard of. */
+/** A CRD with one unknown slot. */
 const override = { type: 'object', properties: { metadata: { type: 'object' }, spec: { type: 'object' } } }
 const newer = {
   kind: 'CustomResourceDefinition',
@@ -55,7 +55,7 @@ const newer = {
 }
 
 describe('stackloom slots', () => {
-  it('says of every slot what it gets and why', async () => {
+  it('shows for every slot what it gets and why', async () => {
     const { code, out } = await run()
     expect(code).toBe(0)
     expect(out()).toMatch(/^keystone\.internal +internalapi +shares the address of its network$/m)
@@ -65,7 +65,7 @@ describe('stackloom slots', () => {
     expect(out()).toMatch(/^horizon\.template +unused +public only: reached through a Route$/m)
   })
 
-  it('has the addresses of a site', async () => {
+  it('shows the addresses of a site', async () => {
     const { out } = await run('-f', 'examples/two-clouds.yaml', '-o', 'json')
     const { clouds } = JSON.parse(out()) as {
       clouds: readonly {
@@ -87,13 +87,13 @@ describe('stackloom slots', () => {
     expect(listCodes(planSpec({ clouds: [{ name: 'rhoso1', namespace: 'openstack', vips }] }))).toEqual([])
   })
 
-  it('finds slots that nobody covers, and says so with its exit code', async () => {
+  it('exits 1 for slots that are not covered', async () => {
     const { code, out } = await run('--crd', await fileWith(newer))
     expect(code).toBe(1)
     expect(out()).toContain('not covered')
   })
 
-  it('knows the CRD of 2023', async () => {
+  it('shows the slots of the 2023 CRD', async () => {
     expect((await run('--crd', '2023', '-o', 'name')).out()).toContain('rabbitmq.templates.*.externalEndpoint\n')
   })
 

@@ -1,4 +1,4 @@
-/** `stackloom slots`: every slot of the control plane's CRD, what it gets and why, and which are not covered. */
+/** `stackloom slots`: lists every slot of the control plane's CRD, what it gets and why, and the slots that are not covered. */
 import type { Command } from 'commander'
 import type { ExitCode } from '../../errors/failure.ts'
 import type { PlannedCloud } from '../../plan/plan.ts'
@@ -25,7 +25,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom slots --crd live          # of the CRD that the cluster has',
     'stackloom slots --crd crd.yaml -o json',
   ])
-    .option('-f, --file <file>', 'a site file: its clouds instead of the default services')
+    .option('-f, --file <file>', 'site file: show its clouds instead of the default services')
     .option('--crd <source>', 'live, today, 2023, or a file with the CRD', 'today')
     .addOption(outputOption(['table', 'wide', 'json', 'yaml', 'name']))
     .action((options: Options) => act(() => slots(options, io)))
@@ -41,17 +41,17 @@ interface CloudSlots {
 
 async function slots(options: Options, io: Io): Promise<ExitCode> {
   const table = await slotTableFrom(options.crd, io, () => liveSlotTable(options, io))
-  const clouds = await coverages(table, options, io)
-  io.stdout(await printed(table, clouds, options.output, io.columns))
-  return clouds.some(({ slots: all }) => all.some((one) => one.verdict === 'not covered')) ? 1 : 0
+  const clouds = await listCoverage(table, options, io)
+  io.stdout(await formatSlots(table, clouds, options.output, io.columns))
+  return clouds.some(({ slots: all }) => all.some(({ verdict }) => verdict === 'not covered')) ? 1 : 0
 }
 
-async function coverages(table: SlotTable, options: Options, io: Io): Promise<readonly CloudSlots[]> {
+async function listCoverage(table: SlotTable, options: Options, io: Io): Promise<readonly CloudSlots[]> {
   const { slotCoverage } = await import('../../plan/slots/slot-coverage.ts')
   const { slotUses } = await import('../../plan/slots/slot-uses.ts')
-  const place = (): undefined => undefined
+  const locate = (): undefined => undefined
   const of = (cloud: PlannedCloud['from'], platform: 'openshift' | 'kubernetes') =>
-    slotCoverage(table, slotUses({ cloud, platform, table, place }).uses)
+    slotCoverage(table, slotUses({ cloud, platform, table, locate }).uses)
   if (options.file === undefined) {
     const slots = of(await defaultCloud(), 'openshift').map((slotCoverage) => ({ ...slotCoverage, vips: [] }))
     return [{ cloud: 'default', slots }]
@@ -62,14 +62,14 @@ async function coverages(table: SlotTable, options: Options, io: Io): Promise<re
     const vips = cloud.networks.flatMap((network) => network.vips)
     const all = of(cloud.from, plan.from.cluster.platform).map((slotCoverage) => {
       const names = new Set(slotCoverage.uses.map((use) => use.name))
-      const own = vips.filter((vip) => names.has(vip.slot)).map(({ slot, address }) => ({ slot, address }))
-      return { ...slotCoverage, vips: own }
+      const slotVips = vips.filter((vip) => names.has(vip.slot)).map(({ slot, address }) => ({ slot, address }))
+      return { ...slotCoverage, vips: slotVips }
     })
     return { cloud: cloud.name, slots: all }
   })
 }
 
-/** A cloud of which nothing is said: the default services. */
+/** A cloud without settings: the default services. */
 async function defaultCloud(): Promise<PlannedCloud['from']> {
   const { buildSite } = await import('../../site/defaults.ts')
   const cluster = { nodes: [{ name: 'node' }] }
@@ -86,14 +86,14 @@ async function defaultCloud(): Promise<PlannedCloud['from']> {
   return cloud
 }
 
-async function printed(
+async function formatSlots(
   table: SlotTable,
   clouds: readonly CloudSlots[],
   output: Format,
   columns: number,
 ): Promise<string> {
   if (output === 'json' || output === 'yaml') {
-    const plain = clouds.map(({ cloud, slots: all }) => ({ cloud, slots: all.map(asData) }))
+    const plain = clouds.map(({ cloud, slots: all }) => ({ cloud, slots: all.map(toJson) }))
     return serialise({ crd: table.crd, services: table.services, clouds: plain }, output)
   }
   if (output === 'name') return table.slots.map((slot) => `${slot.path.join('.')}\n`).join('')
@@ -101,34 +101,34 @@ async function printed(
   const many = clouds.length > 1
   const header = [...(many ? ['CLOUD'] : []), 'SLOT', ...(wide ? ['PATH', 'SHAPE'] : []), 'GETS', 'WHY']
   const rows = clouds.flatMap(({ cloud, slots: all }) =>
-    all.flatMap((one) =>
-      fillings(one).map(({ name, gets }) => [
+    all.flatMap((slot) =>
+      listUses(slot).map(({ name, gets }) => [
         ...(many ? [cloud] : []),
         name,
-        ...(wide ? [one.path, one.shape] : []),
+        ...(wide ? [slot.path, slot.shape] : []),
         gets,
-        one.why,
+        slot.why,
       ]),
     ),
   )
   return formatTable(header, rows, wide ? Number.POSITIVE_INFINITY : columns)
 }
 
-/** Each Service that fills the slot, by the name that the site file's `vips` and `ip` know; an empty slot by its path. */
-function fillings({ path, verdict, uses, vips }: CloudSlots['slots'][number]) {
-  if (uses.length === 0) return [{ name: shortened(path), gets: verdict }]
+/** Each Service of the slot, by its name in `vips` of the site file; an empty slot by its path. */
+function listUses({ path, verdict, uses, vips }: CloudSlots['slots'][number]) {
+  if (uses.length === 0) return [{ name: shortenPath(path), gets: verdict }]
   return uses.map(({ name, network }) => {
     const addresses = vips.filter((vip) => vip.slot === name).map((vip) => vip.address)
     return { name, gets: [network, addresses.join(', ')].join(' ').trim() }
   })
 }
 
-/** Without the steps that nearly every slot has. */
-function shortened(path: string): string {
+/** Without the parts that nearly every path has. */
+function shortenPath(path: string): string {
   return path.replace(/\.override\.services?$/, '').replace(/\.(?:template|templates)\./, '.')
 }
 
-function asData({ path, shape, service, verdict, uses, why, vips }: CloudSlots['slots'][number]): unknown {
+function toJson({ path, shape, service, verdict, uses, why, vips }: CloudSlots['slots'][number]): unknown {
   return {
     path,
     shape,

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { formatObjectName, getField, getList, getString } from '../../api/raw-object.ts'
 import { type Cidr, parseCidr } from '../../net/cidr.ts'
 import { parseRange, type Range } from '../../net/range.ts'
-import { readNetConfigSubnet } from '../../site/import/netconfig-facts.ts'
+import { readNetConfigSubnet } from '../../site/import/network-facts.ts'
 import type { ClusterState } from '../cluster-state.ts'
 
 export const NET_CONFIG = 'network.openstack.org/NetConfig'

@@ -1,126 +1,117 @@
 /**
- * Single addresses out of spans: who gets which.
+ * Assigns single addresses out of spans: pins first, then what the lock says, then the lowest free one.
  *
- * Pure. Pins first, then what the lock says, then the lowest free; what somebody held who left is given to nobody.
- * Hot: two hundred thousand hosts go through here, so nothing is kept that only a mistake would need.
+ * Pure. Runs for two hundred thousand hosts, so it keeps nothing that only a problem report would need.
  */
 import type { Address, Family } from '../../net/address.ts'
 import { createAllocator } from '../../net/allocator.ts'
 import type { Range } from '../../net/range.ts'
 
-export interface AddressAsk {
+export interface AddressRequest {
   readonly family: Family
   readonly spans: readonly Range[]
-  /** Inside the spans, and nobody's: gateway, reserved addresses, endpoints. */
+  /** Addresses of the spans that may not be assigned: gateway, reserved addresses, endpoints. */
   readonly excluded: readonly Range[]
-  /** Who wants one, in this order. */
+  /** The holders that need an address, in order. */
   readonly names: readonly string[]
   readonly pins: ReadonlyMap<string, bigint>
-  /** What the lock says; names that nobody asks for left, and still hold what they had. */
+  /** What the lock says. A holder that is not in `names` left the site file; its address stays reserved. */
   readonly locked: ReadonlyMap<string, bigint>
-  /** Whether a locked address that lies outside the spans may be kept. */
-  readonly keeps: (value: bigint) => boolean
+  /** Whether a locked address outside the spans may be kept. */
+  readonly keepOutside: (value: bigint) => boolean
 }
 
-export interface Clash {
+export interface AddressConflict {
   readonly name: string
   readonly holder: string
   readonly address: Address
 }
 
-export interface AddressGrants {
-  /** In the order of the names; undefined where nothing is left. */
-  readonly given: readonly (bigint | undefined)[]
+export interface AddressAssignment {
+  /** In the order of the names; undefined where no address is left. */
+  readonly values: readonly (bigint | undefined)[]
   readonly missing: readonly string[]
-  /** Pinned to what another one has. */
-  readonly clashes: readonly Clash[]
-  /** Nobody pinned it, and the lock has it twice. */
-  readonly heldTwice: readonly Clash[]
-  /** One that nobody has. */
-  readonly free: () => bigint | undefined
+  /** Pinned to an address that another holder has. */
+  readonly pinConflicts: readonly AddressConflict[]
+  /** Held twice by the lock, without a pin. */
+  readonly lockConflicts: readonly AddressConflict[]
+  /** The next address that no holder has. */
+  readonly nextFree: () => bigint | undefined
 }
 
-export function assignAddresses(ask: AddressAsk): AddressGrants {
-  const { family, names, pins, locked } = ask
-  const room = openRoom(ask.spans, ask.excluded)
-  const given = names.map((): bigint | undefined => undefined)
-  const clashes: Clash[] = []
-  const heldTwice: Clash[] = []
-  const holderOf = (value: bigint): string => {
-    const at = given.indexOf(value)
-    if (at >= 0) return names[at] ?? ''
-    const gone = [...locked].find(([, held]) => held === value)
-    return `${gone?.[0] ?? 'somebody'} (leaving)`
+export function assignAddresses(request: AddressRequest): AddressAssignment {
+  const { family, names, pins, locked } = request
+  const pool = createPool(request.spans, request.excluded)
+  const values = names.map((): bigint | undefined => undefined)
+  const pinConflicts: AddressConflict[] = []
+  const lockConflicts: AddressConflict[] = []
+  const findHolder = (value: bigint): string => {
+    const index = values.indexOf(value)
+    if (index >= 0) return names[index] ?? ''
+    const [name = 'an unknown holder'] = [...locked].find(([, held]) => held === value) ?? []
+    return `${name} (leaving)`
   }
-  const clash = (name: string, value: bigint): Clash => ({
+  const conflict = (name: string, value: bigint): AddressConflict => ({
     name,
-    holder: holderOf(value),
+    holder: findHolder(value),
     address: { family, value },
   })
 
   if (locked.size > 0) {
-    const asking = new Set(names)
-    for (const [name, value] of locked) if (!asking.has(name)) room.take(value)
+    const requested = new Set(names)
+    for (const [name, value] of locked) if (!requested.has(name)) pool.take(value)
   }
   if (pins.size > 0) {
-    names.forEach((name, at) => {
+    names.forEach((name, index) => {
       const value = pins.get(name)
       if (value === undefined) return
-      if (!room.take(value)) clashes.push(clash(name, value))
-      given[at] = value
+      if (!pool.take(value)) pinConflicts.push(conflict(name, value))
+      values[index] = value
     })
   }
   if (locked.size > 0) {
-    names.forEach((name, at) => {
+    names.forEach((name, index) => {
       const value = locked.get(name)
-      if (value === undefined || given[at] !== undefined) return
-      if (!room.holds(value) && !ask.keeps(value)) return
-      if (room.take(value)) given[at] = value
-      else if (isHeldTwice(value, given, names, pins)) {
-        heldTwice.push(clash(name, value))
-        given[at] = value
+      if (value === undefined || values[index] !== undefined) return
+      if (!pool.covers(value) && !request.keepOutside(value)) return
+      if (pool.take(value)) values[index] = value
+      else {
+        // Taken by a holder that has it from the lock too; an address taken by a pin or excluded is replaced.
+        const taken = values.indexOf(value)
+        if (taken < 0 || pins.has(names[taken] ?? '')) return
+        lockConflicts.push(conflict(name, value))
+        values[index] = value
       }
     })
   }
   const missing: string[] = []
-  for (let at = 0; at < names.length; at += 1) {
-    given[at] ??= room.next()
-    if (given[at] === undefined) missing.push(names[at] ?? '')
+  for (let index = 0; index < names.length; index += 1) {
+    values[index] ??= pool.next()
+    if (values[index] === undefined) missing.push(names[index] ?? '')
   }
-  return { given, missing, clashes, heldTwice, free: room.next }
+  return { values, missing, pinConflicts, lockConflicts, nextFree: pool.next }
 }
 
-/** Taken by somebody who has it from the lock too, not by a pin or by nature. */
-function isHeldTwice(
-  value: bigint,
-  given: readonly (bigint | undefined)[],
-  names: readonly string[],
-  pins: ReadonlyMap<string, bigint>,
-): boolean {
-  const at = given.indexOf(value)
-  return at >= 0 && !pins.has(names[at] ?? '')
-}
-
-interface Room {
-  /** False when somebody has it, or nobody may have it. */
+interface AddressPool {
+  /** False when the address is taken or excluded. */
   readonly take: (value: bigint) => boolean
   readonly next: () => bigint | undefined
   /** Whether a span covers it. */
-  readonly holds: (value: bigint) => boolean
+  readonly covers: (value: bigint) => boolean
 }
 
-function openRoom(spans: readonly Range[], excluded: readonly Range[]): Room {
+function createPool(spans: readonly Range[], excluded: readonly Range[]): AddressPool {
   const allocators = spans.map((span) => createAllocator(span, excluded))
   const [only] = allocators
   const outside = new Set<bigint>()
-  const holds = (value: bigint): boolean => spans.some(({ first, last }) => first <= value && value <= last)
+  const covers = (value: bigint): boolean => spans.some(({ first, last }) => first <= value && value <= last)
   const take = (value: bigint): boolean => {
-    if (!holds(value)) {
+    if (!covers(value)) {
       if (outside.has(value)) return false
       outside.add(value)
       return true
     }
-    // Spans may overlap each other; that is a finding elsewhere, and still nobody gets an address twice.
+    // Spans may overlap. That is reported elsewhere; here an address is still given out once only.
     const taken = allocators.map((allocator) => allocator.take(value))
     return taken.includes(true)
   }
@@ -133,11 +124,11 @@ function openRoom(spans: readonly Range[], excluded: readonly Range[]): Room {
     }
     return undefined
   }
-  return { take, holds, next: allocators.length === 1 && only ? only.next : next }
+  return { take, covers, next: allocators.length === 1 && only ? only.next : next }
 }
 
-/** How many addresses there are to give. */
-export function capacity(spans: readonly Range[], excluded: readonly Range[]): number {
+/** How many addresses can be assigned at all. */
+export function countAddresses(spans: readonly Range[], excluded: readonly Range[]): number {
   const total = spans.reduce((sum, span) => sum + createAllocator(span, excluded).free(), 0n)
   return total > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(total)
 }

@@ -1,36 +1,34 @@
 /**
- * From wishes and lock to a draft: segments, then subnets, then addresses.
+ * Drafts a site from its requests and its lock: segments, then subnets, then addresses.
  *
- * Pure. A network that is frozen stays exactly as the lock has it, whatever the file says.
+ * Pure. A frozen network stays exactly as the lock has it, whatever the file says.
  */
 import type { Finding } from '../../errors/finding.ts'
 import { parseAddress } from '../../net/address.ts'
 import type { Range } from '../../net/range.ts'
 import type { Site } from '../../site/site.ts'
 import type { Locate } from '../address-reader.ts'
-import type { CloudRequest } from '../cloud-wishes.ts'
+import { getOwn } from '../collections.ts'
 import { networkDnsDomain } from '../dns-names.ts'
 import { type Lock, type LockedNetwork, lockedNetwork } from '../lock.ts'
-import { getOwn } from '../own.ts'
 import type { Segment } from '../plan.ts'
-import type { NetworkRequest } from '../requests.ts'
+import type { CloudRequest, NetworkRequest } from '../requests.ts'
 import type { DraftNetwork } from './draft.ts'
-import { draftSubnets, readLockedSubnet } from './draft-subnets.ts'
 import { assignHolders } from './holders.ts'
 import type { Layout } from './layout.ts'
 import { placeNetworks } from './segments.ts'
-import type { SubnetGrants } from './subnets.ts'
+import { draftSubnets, type FindSubnet, readLockedSubnet } from './subnets.ts'
 import { assignVips } from './vips.ts'
 
 export interface DraftInput {
   readonly site: Site
-  readonly wishes: readonly NetworkRequest[]
+  readonly requests: readonly NetworkRequest[]
   readonly clouds: readonly CloudRequest[]
   readonly lock: Lock
   readonly layout: Layout
   /** What the cluster itself uses. */
   readonly reserved: readonly Range[]
-  /** Owners that stay as the lock has them. */
+  /** Owners of networks that stay as the lock has them. */
   readonly frozen: ReadonlySet<string>
   readonly locate: Locate
 }
@@ -38,62 +36,61 @@ export interface DraftInput {
 export interface Draft {
   readonly networks: readonly DraftNetwork[]
   readonly segments: readonly Segment[]
-  readonly offerSubnet: SubnetGrants['offer']
+  /** Another free subnet, to suggest in a remedy. */
+  readonly suggestSubnet: FindSubnet
   readonly findings: readonly Finding[]
 }
 
 export function draftSite(input: DraftInput): Draft {
   const { site, lock, frozen, locate } = input
-  const lockedOf = (wish: NetworkRequest): LockedNetwork | undefined =>
-    lockedNetwork(lock, wish.cloud.name, wish.network.name)
-  const wishes = input.wishes.map((wish) => (frozen.has(wish.owner) ? frozenWish(wish, lockedOf(wish)) : wish))
-  const placed = placeNetworks(site, wishes, lock, locate)
-  const { subnets, offer, findings } = draftSubnets({ ...input, wishes })
-  const cloudOf = new Map(input.clouds.map((cloud) => [cloud.cloud.name, cloud]))
+  const findLocked = ({ cloud, network }: NetworkRequest): LockedNetwork | undefined =>
+    lockedNetwork(lock, cloud.name, network.name)
+  const requests = input.requests.map((request) =>
+    frozen.has(request.owner) ? freeze(request, findLocked(request)) : request,
+  )
+  const { placements, segments, findings: segmentFindings } = placeNetworks(site, requests, lock, locate)
+  const { subnets, suggest, findings: subnetFindings } = draftSubnets({ ...input, requests })
+  const cloudByName = new Map(input.clouds.map((request) => [request.cloud.name, request]))
   const sharedNodes = new Map<string, ReadonlyMap<string, bigint>>()
-  const found: Finding[] = [...placed.findings, ...findings]
+  const found: Finding[] = [...segmentFindings, ...subnetFindings]
 
-  const networks = wishes.flatMap((wish): readonly DraftNetwork[] => {
-    const cloud = cloudOf.get(wish.cloud.name)
+  const networks = requests.flatMap((request): readonly DraftNetwork[] => {
+    const cloud = cloudByName.get(request.cloud.name)
     if (!cloud) return []
-    const placement = placed.placements.get(wish.owner)
     const shared = {
       site,
-      wish,
+      request,
       cloud,
-      placement,
-      dnsDomain: networkDnsDomain(wish.cloud, wish.network),
-      subnets: subnets.get(wish.owner) ?? [],
-      locked: lockedOf(wish),
-      pins: !frozen.has(wish.owner),
+      placement: placements.get(request.owner),
+      dnsDomain: networkDnsDomain(request.cloud, request.network),
+      subnets: subnets.get(request.owner) ?? [],
+      locked: findLocked(request),
+      usePins: !frozen.has(request.owner),
       locate,
     }
-    const holders = assignHolders({ ...shared, sharedNodes })
-    const vips = assignVips({ ...shared, endpoints: holders.endpoints })
-    found.push(...holders.findings, ...vips.findings)
-    const { findings: _, ...held } = holders
-    const { groupVips, slotVips } = vips
-    const { dnsDomain } = shared
-    return [{ wish, placement, dnsDomain, subnets: shared.subnets, groupVips, slotVips, ...held }]
+    const { findings: holderFindings, ...holders } = assignHolders({ ...shared, sharedNodes })
+    const { findings: vipFindings, ...vips } = assignVips({ ...shared, endpoints: holders.endpoints })
+    found.push(...holderFindings, ...vipFindings)
+    const { placement, dnsDomain, subnets: networkSubnets } = shared
+    return [{ request, placement, dnsDomain, subnets: networkSubnets, ...vips, ...holders }]
   })
-  return { networks, segments: placed.segments, offerSubnet: offer, findings: found }
+  return { networks, segments, suggestSubnet: suggest, findings: found }
 }
 
-/** The same wish, with the lock's values for what must not move. */
-function frozenWish(wish: NetworkRequest, locked: LockedNetwork | undefined): NetworkRequest {
-  if (!locked) return wish
-  const written = wish.subnets ?? []
+/** The same request, with the lock's values for what must not move. */
+function freeze(request: NetworkRequest, locked: LockedNetwork | undefined): NetworkRequest {
+  if (!locked) return request
   const subnets = (locked.subnets ?? []).flatMap(readLockedSubnet).map((subnet) => {
-    const same = written.find(({ name }) => name === subnet.name)
-    return same ? { ...same, ...subnet, path: same.path, reserved: [], vlan: undefined } : subnet
+    const pinned = request.subnets?.find(({ name }) => name === subnet.name)
+    return pinned ? { ...pinned, ...subnet, path: pinned.path, reserved: [], vlan: undefined } : subnet
   })
   return {
-    ...wish,
-    nic: locked.nic ?? wish.nic,
-    tag: locked.nic === undefined ? wish.tag : (locked.vlan ?? 'untagged'),
+    ...request,
+    nic: locked.nic ?? request.nic,
+    tag: locked.nic === undefined ? request.tag : (locked.vlan ?? 'untagged'),
     tagIsPin: true,
     subnets,
-    endpoints: wish.endpoints.map((endpoint) => {
+    endpoints: request.endpoints.map((endpoint) => {
       const before = parseAddress(getOwn(locked.endpoints, endpoint.name)?.[0] ?? '')
       return before ? { ...endpoint, address: before } : endpoint
     }),

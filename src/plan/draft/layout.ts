@@ -1,5 +1,5 @@
 /**
- * The layout: which part of a subnet belongs to which allocator when the file does not say.
+ * Divides a subnet among the allocators when the site file does not.
  *
  * Pure. Offsets are digits as people write them at the end of an address: `80-90` is .80-.90 in IPv4 and ::80-::90
  * in IPv6, so that both families of a network look alike.
@@ -17,11 +17,11 @@ export interface Offsets {
 
 export interface Layout {
   readonly roles: Readonly<Record<AllocatorRole, Readonly<Record<Family, readonly Offsets[]>>>>
-  /** The size of a subnet that holds the whole picture. */
+  /** The size of a subnet that holds the whole layout. */
   readonly size: Readonly<Record<Family, bigint>>
 }
 
-/** Texts that are no offsets are left out; whoever reads the file reports them. */
+/** Texts that are not offsets are left out; the check of the site file reports them. */
 export function readLayout(texts: Readonly<Record<AllocatorRole, readonly string[]>>): Layout {
   const read = (role: AllocatorRole, family: Family): readonly Offsets[] =>
     texts[role].flatMap((text) => parseOffsets(text, family) ?? [])
@@ -38,37 +38,37 @@ export function readLayout(texts: Readonly<Record<AllocatorRole, readonly string
 /** `80-90`, or one offset; undefined when it is neither. */
 function parseOffsets(text: string, family: Family): Offsets | undefined {
   const [firstText = '', lastText = firstText, ...more] = text.split('-').map((part) => part.trim())
-  const [first, last] = [offset(firstText, family), offset(lastText, family)]
+  const [first, last] = [parseOffset(firstText, family), parseOffset(lastText, family)]
   if (more.length > 0 || first === undefined || last === undefined || first > last) return undefined
   return { first, last }
 }
 
-function offset(text: string, family: Family): bigint | undefined {
+function parseOffset(text: string, family: Family): bigint | undefined {
   if (!/^\d{1,9}$/.test(text)) return undefined
   return BigInt(family === 4 ? Number(text) : `0x${text}`)
 }
 
-/** The spans of one subnet. A subnet that is too small for the layout gets the same picture, scaled down. */
-export function layoutSpans(cidr: Cidr, layout: Layout, wanted: ReadonlySet<AllocatorRole>): Spans {
+/** The spans of one subnet. A subnet that is too small for the layout gets the same layout, scaled down. */
+export function layoutSpans(cidr: Cidr, layout: Layout, requested: ReadonlySet<AllocatorRole>): Spans {
   const { family } = cidr
   const size = cidrSize(cidr)
-  const usual = layout.size[family]
+  const standard = layout.size[family]
   const spans: Partial<Record<AllocatorRole, readonly Range[]>> = {}
   for (const role of roles) {
-    if (!wanted.has(role)) continue
+    if (!requested.has(role)) continue
     const offsets = layout.roles[role][family]
-    spans[role] = offsets.flatMap((offset) => placed(cidr, size < usual ? scaled(offset, size, usual) : offset))
+    spans[role] = offsets.flatMap((offset) => placeAt(cidr, size < standard ? scale(offset, size, standard) : offset))
   }
   return spans
 }
 
-function placed({ family, base }: Cidr, { first, last }: Offsets): readonly Range[] {
+function placeAt({ family, base }: Cidr, { first, last }: Offsets): readonly Range[] {
   return first <= last ? [{ family, first: base + first, last: base + last }] : []
 }
 
-function scaled({ first, last }: Offsets, size: bigint, usual: bigint): Offsets {
-  // Rounding both ends up keeps neighbours apart and small spans as large as can be.
-  const up = (offset: bigint): bigint => (offset * size + usual - 1n) / usual
+function scale({ first, last }: Offsets, size: bigint, standard: bigint): Offsets {
+  // Rounding both ends up keeps neighbours apart and small spans as large as possible.
+  const up = (offset: bigint): bigint => (offset * size + standard - 1n) / standard
   const [start, end] = [up(first), up(last + 1n) - 1n]
   // The network's own address, the gateway after it and the broadcast address stay out.
   return { first: start < 2n ? 2n : start, last: end > size - 2n ? size - 2n : end }

@@ -1,7 +1,7 @@
 /**
- * Segments: which network of which cloud is on which L2 domain, and what its interface and bridge are called.
+ * Places networks on segments (L2 domains) and names their interfaces and bridges.
  *
- * Pure. Own segments are the default; sharing one is the site's explicit choice.
+ * Pure. Every network has its own segment unless the site file chooses to share.
  */
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { Site } from '../../site/site.ts'
@@ -13,11 +13,9 @@ import { lintSegments } from '../lints/segment-lints.ts'
 import { type Lock, lockEntries } from '../lock.ts'
 import type { Segment } from '../plan.ts'
 import { type NetworkRequest, settingPathOrCloud } from '../requests.ts'
-import { grantBridges } from './bridges.ts'
-import { canonicalNic, vlanInterface } from './interface-names.ts'
-import { type Placement, STANDARD_MTU } from './placement.ts'
-import { describeSegment, segmentId } from './segment-id.ts'
-import { assignTags, type Tag, type TagFinding, type TagWish } from './vlan-ids.ts'
+import { describeSegment, type Placement, STANDARD_MTU, segmentId } from './draft.ts'
+import { assignBridges, canonicalNic, vlanInterface } from './interfaces.ts'
+import { assignTags, type Tag, type TagProblem, type TagRequest } from './vlan-ids.ts'
 
 export interface Placements {
   readonly placements: ReadonlyMap<string, Placement>
@@ -25,117 +23,119 @@ export interface Placements {
   readonly findings: readonly Finding[]
 }
 
-export function placeNetworks(site: Site, wishes: readonly NetworkRequest[], lock: Lock, locate: Locate): Placements {
+export function placeNetworks(site: Site, requests: readonly NetworkRequest[], lock: Lock, locate: Locate): Placements {
+  const { nodes } = site.cluster
   const findings: Finding[] = []
-  const own = wishes.filter((wish) => !wish.rides)
-  const tags = grantTags(site, own, lock, findings, locate)
-  const placements = new Map<string, Placement>()
-  const bridges = grantBridges({ nodes: site.cluster.nodes, wishes: own, tags, lock, locate })
+  const segmented = requests.filter((request) => !request.onCtlplaneBridge)
+  const tags = assignNicTags(site, segmented, lock, findings, locate)
+  const bridges = assignBridges({ nodes, requests: segmented, tags, lock, locate })
   findings.push(...bridges.findings)
-  for (const wish of own) {
-    const tag = tags.get(wish.owner)
+  const placements = new Map<string, Placement>()
+  for (const request of segmented) {
+    const tag = tags.get(request.owner)
     if (tag === undefined) continue
-    const nic = canonicalNic(site.cluster.nodes, wish.nic)
+    const { settings } = request.network
+    const nic = canonicalNic(nodes, request.nic)
     const segment = segmentId(nic, tag)
-    placements.set(wish.owner, {
+    placements.set(request.owner, {
       segment,
       nic,
       vlan: tag === 'untagged' ? undefined : tag,
-      carrier: wish.network.settings.interface ?? vlanInterface(site.cluster.nodes, nic, tag),
+      carrier: settings.interface ?? vlanInterface(nodes, nic, tag),
       bridge: bridges.names.get(segment),
-      mtu: wish.network.settings.mtu ?? STANDARD_MTU,
+      mtu: settings.mtu ?? STANDARD_MTU,
     })
   }
-  for (const wish of wishes.filter((wish) => wish.rides)) {
-    const carrier = placements.get(`${wish.cloud.name}/ctlplane`)
-    if (!carrier?.bridge) {
-      findings.push(finding(noBridge, { owner: wish.owner }, { where: locate(settingPathOrCloud(wish, 'bridge')) }))
+  for (const request of requests.filter(({ onCtlplaneBridge }) => onCtlplaneBridge)) {
+    const ctlplane = placements.get(`${request.cloud.name}/ctlplane`)
+    if (!ctlplane?.bridge) {
+      const where = locate(settingPathOrCloud(request, 'bridge'))
+      findings.push(finding(noBridge, { owner: request.owner }, { where }))
       continue
     }
-    const mtu = wish.network.settings.mtu ?? carrier.mtu
-    placements.set(wish.owner, { ...carrier, segment: undefined, vlan: undefined, mtu })
+    const mtu = request.network.settings.mtu ?? ctlplane.mtu
+    placements.set(request.owner, { ...ctlplane, segment: undefined, vlan: undefined, mtu })
   }
-  const segments = listSegments(own, placements)
-  findings.push(...lintSegments(site, own, placements, segments, locate))
+  const segments = listSegments(segmented, placements)
+  findings.push(...lintSegments(site, segmented, placements, segments, locate))
   return { placements, segments, findings }
 }
 
-function grantTags(
+/** Tags by owner. VLAN ids are unique per NIC, so each NIC is assigned by itself. */
+function assignNicTags(
   site: Site,
-  wishes: readonly NetworkRequest[],
+  requests: readonly NetworkRequest[],
   lock: Lock,
   findings: Finding[],
   locate: Locate,
 ): ReadonlyMap<string, Tag> {
   const { nodes } = site.cluster
-  const byNic = groupBy(wishes, (wish) => canonicalNic(nodes, wish.nic))
-  const lockedByNic = groupBy(
+  const requestsByNic = groupBy(requests, (request) => canonicalNic(nodes, request.nic))
+  const entriesByNic = groupBy(
     lockEntries(lock).filter(({ locked }) => locked.nic !== undefined),
     ({ locked }) => canonicalNic(nodes, locked.nic ?? ''),
   )
-  const wishOf = new Map(wishes.map((wish) => [wish.owner, wish]))
-  const grants = new Map<string, Tag>()
-  for (const [nic, asking] of byNic) {
-    const held = new Map(
-      (lockedByNic.get(nic) ?? []).map(({ owner, name, locked }) => [
-        owner,
-        { tag: locked.vlan ?? ('untagged' as const), group: groupOf(name, site) },
+  const requestByOwner = new Map(requests.map((request) => [request.owner, request]))
+  const tags = new Map<string, Tag>()
+  for (const [nic, nicRequests] of requestsByNic) {
+    const locked = new Map(
+      (entriesByNic.get(nic) ?? []).map((entry) => [
+        entry.owner,
+        { tag: entry.locked.vlan ?? ('untagged' as const), group: sharingGroup(entry.name, site) },
       ]),
     )
-    const tagWishes = asking.map((wish) => tagWish(wish, site))
-    const result = assignTags(site.addressing.vlans, tagWishes, held)
-    for (const [owner, tag] of result.grants) grants.set(owner, tag)
-    for (const finding of result.findings) findings.push(tagFinding(finding, nic, wishOf, locate))
+    const tagRequests = nicRequests.map((request) => tagRequest(request, site))
+    const assignment = assignTags(site.addressing.vlans, tagRequests, locked)
+    for (const [owner, tag] of assignment.tags) tags.set(owner, tag)
+    for (const problem of assignment.problems) findings.push(tagFinding(problem, nic, requestByOwner, locate))
   }
-  return grants
+  return tags
 }
 
-/** Where sharing is chosen, the clouds' networks of one name share one tag. */
-function groupOf(network: string, { addressing }: Site): string | undefined {
+/** Where sharing is chosen, networks of one name share one tag across clouds. */
+function sharingGroup(network: string, { addressing }: Site): string | undefined {
   return addressing.isolation === 'shared-vlan' ? network : undefined
 }
 
-function tagWish(wish: NetworkRequest, site: Site): TagWish {
-  const { owner, network, tag } = wish
-  const group = groupOf(network.name, site)
-  // A template says "untagged" to every cloud, and only one can have it.
-  const proposed = tag === 'untagged' && !wish.tagIsPin
-  const ratherUntagged = proposed || (tag === undefined && network.name === 'ctlplane')
-  return { owner, tag: proposed ? undefined : tag, ratherUntagged, group }
+function tagRequest(request: NetworkRequest, site: Site): TagRequest {
+  const { owner, network, tag } = request
+  const group = sharingGroup(network.name, site)
+  // A template proposes "untagged" to every cloud, and only one cloud can have it.
+  const proposed = tag === 'untagged' && !request.tagIsPin
+  const preferUntagged = proposed || (tag === undefined && network.name === 'ctlplane')
+  return { owner, tag: proposed ? undefined : tag, preferUntagged, group }
 }
 
 function tagFinding(
-  one: TagFinding,
+  problem: TagProblem,
   nic: string,
-  wishOf: ReadonlyMap<string, NetworkRequest>,
+  requestByOwner: ReadonlyMap<string, NetworkRequest>,
   locate: Locate,
 ): Finding {
-  const wish = wishOf.get(one.owner)
-  const where = wish && locate(settingPathOrCloud(wish, 'vlan'))
-  if (one.kind === 'exhausted') {
-    const { first, last } = one.range
-    const range = locate(['spec', 'addressing', 'vlans'])
-    return finding(vlansExhausted, { owner: one.owner, first, last }, { where: range })
+  if (problem.kind === 'exhausted') {
+    const { first, last } = problem.range
+    const where = locate(['spec', 'addressing', 'vlans'])
+    return finding(vlansExhausted, { owner: problem.owner, first, last }, { where })
   }
-  const owners = [one.holder, one.owner].map((owner) => {
-    const known = wishOf.get(owner)
-    return known ? formatOwner(owner, settingPathOrCloud(known, 'vlan'), locate) : `${owner} (leaving)`
+  const owners = [problem.holder, problem.owner].map((owner) => {
+    const request = requestByOwner.get(owner)
+    return request ? formatOwner(owner, settingPathOrCloud(request, 'vlan'), locate) : `${owner} (leaving)`
   })
-  const segment = describeSegment(segmentId(nic, one.tag))
-  if (one.kind === 'held twice') {
-    return finding(lockConflict, { a: one.holder, b: one.owner, what: segment }, { owners })
-  }
-  const facts = { a: one.holder, b: one.owner, segment, free: one.free }
-  return finding(duplicateVlan, facts, { where, owners })
+  const { holder: a, owner: b } = problem
+  const segment = describeSegment(segmentId(nic, problem.tag))
+  if (problem.kind === 'held twice') return finding(lockConflict, { a, b, what: segment }, { owners })
+  const request = requestByOwner.get(b)
+  const where = request && locate(settingPathOrCloud(request, 'vlan'))
+  return finding(duplicateVlan, { a, b, segment, free: problem.free }, { where, owners })
 }
 
 function listSegments(
-  wishes: readonly NetworkRequest[],
+  requests: readonly NetworkRequest[],
   placements: ReadonlyMap<string, Placement>,
 ): readonly Segment[] {
-  const placed = wishes.flatMap((wish) => {
-    const placement = placements.get(wish.owner)
-    return placement?.segment === undefined ? [] : [{ owner: wish.owner, id: placement.segment, placement }]
+  const placed = requests.flatMap(({ owner }) => {
+    const placement = placements.get(owner)
+    return placement?.segment === undefined ? [] : [{ owner, id: placement.segment, placement }]
   })
   const segments = [...groupBy(placed, ({ id }) => id)].map(([id, members]): Segment => {
     const { nic, vlan, carrier, bridge } = (members[0] as (typeof members)[number]).placement

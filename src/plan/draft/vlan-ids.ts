@@ -1,28 +1,28 @@
 /**
- * VLAN ids: who gets which tag on one NIC, and who asked for what cannot be.
+ * Assigns VLAN ids to the networks of one NIC.
  *
- * Pure. Knows owners by name only; files, clusters and subnets are other rooms.
+ * Pure. Knows networks only by owner ("rhoso1/internalapi"); it must not know files, clusters or subnets.
  */
 
 /** A VLAN id, or the NIC's untagged network. */
 export type Tag = number | 'untagged'
 
-/** What one owner asks for: a certain tag, the untagged network if it is to be had, or any free id. */
-export interface TagWish {
+export interface TagRequest {
   readonly owner: string
+  /** Set when the site file pins the tag. */
   readonly tag?: Tag | undefined
-  /** Nobody insists: take untagged if nobody has it, an id otherwise. */
-  readonly ratherUntagged?: boolean
+  /** Takes the untagged network while it is free, and an id otherwise. */
+  readonly preferUntagged?: boolean
   /** Owners with the same group share one tag when sharing is chosen. */
   readonly group?: string | undefined
 }
 
-/** What was granted before, by owner. Nothing in it moves, and nothing in it is given away. */
-export type TagLock = ReadonlyMap<string, HeldTag>
+/** Tags assigned by earlier plans, by owner, including owners that are no longer in the site file. */
+export type LockedTags = ReadonlyMap<string, LockedTag>
 
-export interface HeldTag {
+export interface LockedTag {
   readonly tag: Tag
-  /** As in the wish: an owner who is leaving has none. */
+  /** As in the request; an owner that left the site file has none. */
   readonly group?: string | undefined
 }
 
@@ -31,106 +31,106 @@ export interface TagRange {
   readonly last: number
 }
 
-export type TagFinding =
-  /** Two want one tag, and did not choose to share. */
+export type TagProblem =
+  /** Two owners pin one tag and do not share it. */
   | {
       readonly kind: 'taken'
       readonly tag: Tag
       readonly owner: string
       readonly holder: string
+      /** An id that is still free after all assignments, to suggest in the remedy. */
       readonly free: number | undefined
     }
-  /** Nobody pinned it, and the lock has it twice. */
+  /** No pin asks for it, and the lock has it twice. */
   | { readonly kind: 'held twice'; readonly tag: Tag; readonly owner: string; readonly holder: string }
   | { readonly kind: 'exhausted'; readonly owner: string; readonly range: TagRange }
 
-export interface TagGrants {
-  readonly grants: ReadonlyMap<string, Tag>
-  readonly findings: readonly TagFinding[]
+export interface TagAssignment {
+  readonly tags: ReadonlyMap<string, Tag>
+  readonly problems: readonly TagProblem[]
 }
 
-export function assignTags(range: TagRange, wishes: readonly TagWish[], lock: TagLock): TagGrants {
-  const book = openBook(range, wishes, lock)
-  const grants = new Map<string, Tag>()
-  const findings: TagFinding[] = []
+export function assignTags(range: TagRange, requests: readonly TagRequest[], locked: LockedTags): TagAssignment {
+  const table = createTagTable(range, requests, locked)
+  const tags = new Map<string, Tag>()
+  const problems: TagProblem[] = []
   const refused: { readonly owner: string; readonly tag: Tag; readonly holder: string }[] = []
 
-  // An owner who no longer asks may still run somewhere: what the lock names stays held.
-  for (const [owner, { tag }] of lock) {
-    const wanted = book.pinOf(owner)
-    if (wanted !== undefined && wanted !== tag) continue
-    const holder = book.stranger(owner, tag)
-    // Two pins that clash are told below, as what they are.
-    if (holder !== undefined && !(wanted === tag && book.pinOf(holder) === tag))
-      findings.push({ kind: 'held twice', tag, owner, holder })
-    book.hold(owner, tag)
+  // A network that left the site file may still be deployed, so its tag stays reserved.
+  for (const [owner, { tag }] of locked) {
+    const pin = table.pinOf(owner)
+    if (pin !== undefined && pin !== tag) continue
+    const holder = table.conflictingHolder(owner, tag)
+    // Two pins that conflict are reported below as what they are.
+    if (holder !== undefined && !(pin === tag && table.pinOf(holder) === tag))
+      problems.push({ kind: 'held twice', tag, owner, holder })
+    table.hold(owner, tag)
   }
 
-  for (const wish of inOrder(wishes, lock)) {
-    const { owner } = wish
-    const tag = wish.tag ?? lock.get(owner)?.tag ?? book.chosenFor(wish)
+  for (const request of inOrder(requests, locked)) {
+    const { owner } = request
+    const tag = request.tag ?? locked.get(owner)?.tag ?? table.choose(request)
     if (tag === undefined) {
-      findings.push({ kind: 'exhausted', owner, range })
+      problems.push({ kind: 'exhausted', owner, range })
       continue
     }
-    const holder = book.stranger(owner, tag)
-    // Who was refused keeps what he asked for: the rest of his plan is still worth a look.
-    if (wish.tag !== undefined && holder !== undefined) refused.push({ owner, tag, holder })
-    book.hold(owner, tag)
-    grants.set(owner, tag)
+    const holder = table.conflictingHolder(owner, tag)
+    // The refused owner keeps its tag in the draft, so that the rest of its plan can still be checked.
+    if (request.tag !== undefined && holder !== undefined) refused.push({ owner, tag, holder })
+    table.hold(owner, tag)
+    tags.set(owner, tag)
   }
 
-  // Only now is it known what stays free, so only now may a free id be offered.
-  const free = book.lowestFree()
-  for (const refusal of refused) findings.push({ kind: 'taken', ...refusal, free })
-  return { grants, findings }
+  // Computed last: an id that is free now is free in the final plan.
+  const free = table.lowestFree()
+  for (const refusal of refused) problems.push({ kind: 'taken', ...refusal, free })
+  return { tags, problems }
 }
 
-interface TagBook {
+interface TagTable {
   readonly pinOf: (owner: string) => Tag | undefined
   readonly hold: (owner: string, tag: Tag) => void
-  /** Who holds this tag and does not share it with the owner. */
-  readonly stranger: (owner: string, tag: Tag) => string | undefined
+  /** The owner that holds this tag and does not share it with `owner`. */
+  readonly conflictingHolder: (owner: string, tag: Tag) => string | undefined
   readonly lowestFree: () => number | undefined
-  /** What somebody gets who insists on nothing: his group's tag, untagged if he likes it, or a free id. */
-  readonly chosenFor: (wish: TagWish) => Tag | undefined
+  /** For a request without a pin: the tag of its group, the untagged network if preferred, or a free id. */
+  readonly choose: (request: TagRequest) => Tag | undefined
 }
 
-/** Who holds what, while it is being given out. */
-function openBook(range: TagRange, wishes: readonly TagWish[], lock: TagLock): TagBook {
-  const wishOf = new Map(wishes.map((wish) => [wish.owner, wish]))
+function createTagTable(range: TagRange, requests: readonly TagRequest[], locked: LockedTags): TagTable {
+  const requestByOwner = new Map(requests.map((request) => [request.owner, request]))
   const holders = new Map<Tag, string>()
   const groups = new Map<string, Tag>()
-  // Holders only come, so what was taken stays taken, and nobody looks at it twice.
+  // Holders are only added, so the search never has to start again at the first id.
   let lowest = range.first
   const lowestFree = (): number | undefined => {
     while (lowest <= range.last && holders.has(lowest)) lowest += 1
     return lowest <= range.last ? lowest : undefined
   }
-  const groupOf = (owner: string): string | undefined => (wishOf.get(owner) ?? lock.get(owner))?.group
+  const groupOf = (owner: string): string | undefined => (requestByOwner.get(owner) ?? locked.get(owner))?.group
   return {
-    pinOf: (owner) => wishOf.get(owner)?.tag,
+    pinOf: (owner) => requestByOwner.get(owner)?.tag,
     hold: (owner, tag) => {
       if (!holders.has(tag)) holders.set(tag, owner)
       const group = groupOf(owner)
       if (group !== undefined && !groups.has(group)) groups.set(group, tag)
     },
-    stranger: (owner, tag) => {
+    conflictingHolder: (owner, tag) => {
       const holder = holders.get(tag)
       if (holder === undefined || holder === owner) return undefined
       const group = groupOf(owner)
       return group !== undefined && group === groupOf(holder) ? undefined : holder
     },
     lowestFree,
-    chosenFor: ({ group, ratherUntagged }) => {
+    choose: ({ group, preferUntagged }) => {
       const shared = group === undefined ? undefined : groups.get(group)
-      return shared ?? (ratherUntagged && !holders.has('untagged') ? 'untagged' : lowestFree())
+      return shared ?? (preferUntagged && !holders.has('untagged') ? 'untagged' : lowestFree())
     },
   }
 }
 
-/** Whoever may choose freely must not take what somebody else has asked for by name, or has had before. */
-function inOrder(wishes: readonly TagWish[], lock: TagLock): readonly TagWish[] {
-  const rank = ({ owner, tag }: TagWish): number => (tag !== undefined ? 0 : lock.has(owner) ? 1 : 2)
-  return [...wishes].sort((a, b) => rank(a) - rank(b))
+/** Pins first, then locked tags, so that a free choice never takes a tag that another owner asks for or has. */
+function inOrder(requests: readonly TagRequest[], locked: LockedTags): readonly TagRequest[] {
+  const rank = ({ owner, tag }: TagRequest): number => (tag !== undefined ? 0 : locked.has(owner) ? 1 : 2)
+  return [...requests].sort((a, b) => rank(a) - rank(b))
 }

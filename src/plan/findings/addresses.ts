@@ -1,12 +1,7 @@
-/** SL21xx: addresses, networks and spans that cannot be as they are written, or not together. */
+/** SL21xx: addresses, networks and spans that are invalid, or that conflict with each other. */
 import { problem } from '../../errors/finding.ts'
 
-export const spansOverlap = problem<{
-  a: string
-  b: string
-  shared: string
-  offer: string | undefined
-}>({
+export const spansOverlap = problem<{ a: string; b: string; shared: string; offer: string | undefined }>({
   code: 'SL2101',
   severity: 'error',
   title: 'Two allocators own the same addresses',
@@ -14,8 +9,8 @@ export const spansOverlap = problem<{
   remedy: ({ b, offer }) =>
     offer ? `give ${b} what is free: ${offer}` : `make the subnet larger, or give ${b} fewer addresses`,
   description: `Every span belongs to one allocator: nmstate (nodes), whereabouts (pods), MetalLB (vips) or NetConfig
-(hosts). None of them knows of the others. Where two spans of one L2 domain overlap, sooner or later two machines
-have one address, and the one that answers ARP first wins.
+(hosts). None of them knows about the others. Where two spans of one L2 domain overlap, sooner or later two machines
+get the same address, and the one that answers ARP first wins.
 
 The usual cases: a MetalLB pool inside NetConfig's allocation ranges, and a NetConfig range that covers the whole
 subnet with its pods and VIPs.`,
@@ -36,13 +31,13 @@ export const reservedOverlap = problem<{
 }>({
   code: 'SL2102',
   severity: 'error',
-  title: "A subnet lies on one of the cluster's own networks",
+  title: 'A subnet overlaps a network of the cluster itself',
   message: ({ owner, cidr, use, reserved }) =>
     `${owner} uses ${cidr}, and the cluster uses ${reserved} for its ${use} network`,
-  remedy: ({ offer }) => `choose another subnet${offer ? `, such as ${offer}` : ''}`,
+  remedy: ({ offer }) => `choose another subnet${offer ? `, for example ${offer}` : ''}`,
   description: `Pods, Services, the machines and OVN's join switch have networks of their own. A node that has an interface
 in the same prefix sends traffic for them to the wrong place. OpenShift's defaults are 10.128.0.0/14 (pods),
-172.30.0.0/16 (Services) and 100.64.0.0/16 (OVN join); the site file's \`cluster.reserved\` says what yours are.`,
+172.30.0.0/16 (Services) and 100.64.0.0/16 (OVN join); set your own in \`cluster.reserved\` of the site file.`,
   example: {
     owner: 'rhoso1/storage',
     cidr: '172.30.0.0/24',
@@ -55,12 +50,12 @@ in the same prefix sends traffic for them to the wrong place. OpenShift's defaul
 export const publicSpace = problem<{ owner: string; cidr: string; offer: string | undefined }>({
   code: 'SL2103',
   severity: 'error',
-  title: 'An inner network uses public address space',
-  message: ({ owner, cidr }) => `${owner} uses ${cidr}, which is public address space of somebody`,
+  title: 'An internal network uses public address space',
+  message: ({ owner, cidr }) => `${owner} uses ${cidr}, which is public address space`,
   remedy: ({ offer }) =>
-    `choose private space${offer ? `, such as ${offer}` : ''}; if the space is yours, say so in spec.accept`,
-  description: `Only 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 and fc00::/7 are free for everybody. 172.32.0.0 and
-172.50.0.0 look private and are not: whoever owns them on the internet can no longer be reached from these machines.
+    `choose a private range${offer ? `, for example ${offer}` : ''}; if you own the space, accept the finding in spec.accept`,
+  description: `Only 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 and fc00::/7 are private. 172.32.0.0 and 172.50.0.0 look
+private and are not: their real owners on the internet cannot be reached from these machines any more.
 
 A network named \`external\` may use public space. For any other, accept the finding with the reason.`,
   example: { owner: 'rhoso1/designateext', cidr: '172.50.0.0/24', offer: '172.29.0.0/24' },
@@ -72,7 +67,7 @@ export const specialSpace = problem<{ owner: string; cidr: string; about: string
   title: 'A network uses special-purpose address space',
   message: ({ owner, cidr, about }) => `${owner} uses ${cidr}, which is ${about}`,
   remedy: () => 'choose a network in 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or fc00::/7',
-  description: `Some prefixes have a meaning that routers and kernels know: link-local, loopback, multicast, documentation,
+  description: `Some prefixes have a special meaning: link-local, loopback, multicast, documentation,
 benchmarks, carrier-grade NAT. Addresses there are filtered, never routed, or used by the cluster itself.`,
   example: {
     owner: 'rhoso1/storage',
@@ -101,12 +96,12 @@ export const spanHoldsSpecial = problem<{
 }>({
   code: 'SL2106',
   severity: 'error',
-  title: "A span holds the network's own, the broadcast or the gateway's address",
-  message: ({ owner, span, what, address }) => `${owner}: ${span} holds ${address}, the ${what}`,
+  title: 'A span contains the network, broadcast or gateway address',
+  message: ({ owner, span, what, address }) => `${owner}: ${span} contains ${address}, the ${what}`,
   remedy: ({ offer, address }) =>
     offer ? `use ${offer}` : `leave ${address} out of the span, or name it in \`reserved\``,
-  description: `An allocator gives out every address of its span. The network's own and the broadcast address belong to
-nobody, and the gateway's is in use already: the machine that gets it takes the whole network down.`,
+  description: `An allocator gives out every address of its span. No machine may use the network or the broadcast
+address, and the gateway's is in use already: the machine that gets it takes the whole network down.`,
   example: {
     owner: 'rhoso1/internalapi',
     span: 'nodes 172.17.0.1-172.17.0.20',
@@ -122,25 +117,19 @@ export const hostBits = problem<{ owner: string; text: string; network: string }
   title: 'A network has host bits set',
   message: ({ owner, text, network }) => `${owner}: ${text} is an address, not a network; its network is ${network}`,
   remedy: ({ network }) => `write ${network}`,
-  description: `In CIDR form the bits after the prefix are zero. Some programs cut them off in silence, others refuse the
-whole object; which network was meant is not always clear, so Stackloom asks.`,
+  description: `In CIDR form the bits after the prefix are zero. Some programs cut them off silently, others refuse the
+whole object; which network was meant is not always clear, so Stackloom does not guess.`,
   example: { owner: 'rhoso1/internalapi', text: '172.17.0.1/24', network: '172.17.0.0/24' },
 })
 
-export const notAnAddress = problem<{
-  owner: string
-  what: string
-  text: string
-  kind: string
-  reason: string
-}>({
+export const notAnAddress = problem<{ owner: string; what: string; text: string; kind: string; reason: string }>({
   code: 'SL2108',
   severity: 'error',
-  title: 'A text that should be an address, a network or a range is none',
+  title: 'A value is not an address, a network or a range',
   message: ({ owner, what, text, kind, reason }) => `${owner}: ${what} "${text}" is not ${kind}: ${reason}`,
   remedy: ({ kind }) => `write ${kind}, such as ${sampleOf(kind)}`,
-  description: `Reading is strict. A letter that looks like a digit, a leading zero that some programs take for octal, a
-missing part: each has gone unnoticed for months in real installations (\`192.168.123.1ØØ\` did).`,
+  description: `Addresses are parsed strictly. A letter that looks like a digit, a leading zero that some programs read as
+octal, a missing part: each has gone unnoticed for months in real installations (\`192.168.123.1ØØ\` did).`,
   example: {
     owner: 'rhoso1/external',
     what: 'next hop',
@@ -201,7 +190,7 @@ export const duplicateAddress = problem<{ a: string; b: string; address: string;
   title: 'One address is pinned for two owners',
   message: ({ a, b, address }) => `${address} is given to ${a} and to ${b}`,
   remedy: ({ b, offer }) => `give ${b} another address${offer ? `, such as ${offer}` : ''}, or leave it to the planner`,
-  description: `A pin is a promise to one machine. Two machines with one address on one segment take it from each other.`,
+  description: `A pin reserves an address for one machine. Two machines with the same address on one segment disturb each other.`,
   example: {
     a: 'rhoso1/ctlplane host compute-0',
     b: 'rhoso1/ctlplane host compute-1',
@@ -215,8 +204,8 @@ export const moreOverlaps = problem<{ segment: string; shown: number }>({
   severity: 'error',
   title: 'There are more overlaps than are shown',
   message: ({ segment, shown }) => `on ${segment} only the first ${shown} overlaps are shown; there are more`,
-  remedy: () => 'mend those that are shown and plan again',
-  description: `One wrong range can overlap thousands of others, and a list of all pairs helps nobody.`,
+  remedy: () => 'fix those that are shown and plan again',
+  description: `One wrong range can overlap thousands of others, so only the first pairs are listed.`,
   example: { segment: 'main/20', shown: 200 },
 })
 
@@ -228,7 +217,7 @@ export const liveOverlap = problem<{ owner: string; range: string; live: string;
   remedy: ({ offer }) =>
     `import what is there (\`stackloom import --from cluster\`)${offer ? `, or use ${offer}` : ', or choose other addresses'}`,
   description: `With \`--live\` the ledger also knows what the cluster really holds: pools, attachment definitions, node
-addresses and NetConfigs that no cloud of the site file owns. Two owners are two owners, whoever wrote them.`,
+addresses and NetConfigs that no cloud of the site file owns. They conflict with the plan like any other owner.`,
   example: {
     owner: 'rhoso2/ctlplane vips',
     range: '192.168.122.80-192.168.122.90',

@@ -1,4 +1,4 @@
-/** SL23xx: who finds no place: VIPs, nodes, hosts, subnets. */
+/** SL23xx: too few VIPs, node addresses, host addresses or subnets. */
 import { problem } from '../../errors/finding.ts'
 
 export const tooFewVips = problem<{ owner: string; needed: number; available: number; slots: string }>({
@@ -39,10 +39,10 @@ export const vipPortConflict = problem<{ a: string; b: string; address: string; 
   code: 'SL2304',
   severity: 'error',
   title: 'Two services that cannot share an address are pinned to one VIP',
-  message: ({ a, b, address }) => `${a} and ${b} are both pinned to ${address}, and their ports clash`,
+  message: ({ a, b, address }) => `${a} and ${b} are both pinned to ${address}, and their ports conflict`,
   remedy: ({ b, free }) => `pin ${b} to another address${free ? `, such as ${free}` : ''}, or leave it to the planner`,
   description: `MetalLB can give one address to several Services if their ports differ. All RabbitMQs listen on 5671 and
-15671: the second one stays pending for ever. Internal and public endpoints of one API have equal ports too.`,
+15671: the second one stays pending forever. Internal and public endpoints of one API have equal ports too.`,
   example: {
     a: 'rhoso1 rabbitmq.rabbitmq',
     b: 'rhoso1 rabbitmq.rabbitmq-cell1',

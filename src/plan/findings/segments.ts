@@ -1,4 +1,4 @@
-/** SL22xx: VLANs, interfaces, bridges and the segments that they make. */
+/** SL22xx: VLANs, interfaces, bridges and segments. */
 import { problem } from '../../errors/finding.ts'
 
 export const duplicateVlan = problem<{ a: string; b: string; segment: string; free: number | undefined }>({
@@ -8,9 +8,9 @@ export const duplicateVlan = problem<{ a: string; b: string; segment: string; fr
   message: ({ a, b, segment }) => `${a} and ${b} both use ${segment}`,
   remedy: ({ b, free }) =>
     `give ${b} a VLAN of its own${free === undefined ? '' : `, such as ${free}`}, or choose isolation: shared-vlan`,
-  description: `A VLAN on a NIC is one L2 domain: everybody on it sees everybody's broadcasts, and can take everybody's
-addresses. Each network of each cloud gets one of its own, unless the site file chooses \`isolation: shared-vlan\`,
-where the clouds' networks of one name share one.`,
+  description: `A VLAN on a NIC is one L2 domain: every machine on it receives all broadcasts and can take any address. Each
+network of each cloud gets its own, unless the site file chooses \`isolation: shared-vlan\`, where networks of one
+name share one VLAN across clouds.`,
   example: { a: 'rhoso1/internalapi', b: 'rhoso2/internalapi', segment: 'VLAN 20 of NIC main', free: 31 },
 })
 
@@ -22,13 +22,8 @@ export const vlanDiffers = problem<{ owner: string; cidr: string; subnetVlan: st
     `${owner}: ${cidr} is on ${subnetVlan} in its subnet, and on ${networkVlan} in its network`,
   remedy: () => 'write the VLAN once, at the network; a subnet of hosts at another site may have its own',
   description: `The subnet's VLAN goes into NetConfig (the data plane's side), the network's into node networking, pods and
-MetalLB (the cluster's side). When both sides use the subnet and their VLANs differ, they never meet.`,
-  example: {
-    owner: 'rhoso1/internalapi',
-    cidr: '172.17.0.0/24',
-    subnetVlan: 'VLAN 21',
-    networkVlan: 'VLAN 20',
-  },
+MetalLB (the cluster's side). When both sides use the subnet and their VLANs differ, they cannot reach each other.`,
+  example: { owner: 'rhoso1/internalapi', cidr: '172.17.0.0/24', subnetVlan: 'VLAN 21', networkVlan: 'VLAN 20' },
 })
 
 export const vlanShared = problem<{ segment: string; networks: string }>({
@@ -38,8 +33,8 @@ export const vlanShared = problem<{ segment: string; networks: string }>({
   message: ({ segment, networks }) => `${networks} share ${segment}: this is one L2 domain, not isolation`,
   remedy: () => 'choose isolation: vlan-per-cloud, if the switches have VLANs to spare',
   description: `Different subnets on one VLAN separate addresses, not traffic. Every machine of one cloud can answer ARP for
-an address of the other, and read its broadcasts. The site file chose this; it is said once, so that nobody takes it
-for isolation.`,
+an address of the other, and read its broadcasts. The site file chose this; the warning makes clear that it is
+not isolation.`,
   example: { segment: 'VLAN 20 of NIC main', networks: 'rhoso1/internalapi and rhoso2/internalapi' },
 })
 
@@ -60,7 +55,7 @@ export const mtuAboveBase = problem<{ owner: string; mtu: number; base: number; 
   message: ({ owner, mtu, base, interface: name }) => `${owner} has mtu ${mtu}, and ${name} below it carries ${base}`,
   remedy: ({ base }) => `set the nodes' mtu in cluster.nodes[].mtu, or use ${base} at most`,
   description: `A VLAN cannot carry longer frames than the NIC that it lies on: the kernel refuses the mtu, and nmstate rolls
-the whole node back. \`cluster.nodes[].mtu\` says what the NICs carry; it is 1500 where nothing is said.`,
+the whole node back. \`cluster.nodes[].mtu\` is the mtu of the NICs, 1500 by default.`,
   example: { owner: 'rhoso1/tenant', mtu: 9000, base: 1500, interface: 'enp6s0' },
 })
 
@@ -71,7 +66,7 @@ export const vlansExhausted = problem<{ owner: string; first: number; last: numb
   message: ({ owner, first, last }) => `${owner} needs a VLAN, and ${first}-${last} are all taken`,
   remedy: () => 'widen addressing.vlans, use a second NIC, or forget clouds that are gone',
   description: `Each network of each cloud takes one VLAN id of its NIC. Ids of clouds that are leaving stay taken until
-\`stackloom down\` has finished or \`stackloom plan --forget NAME\` was said.`,
+\`stackloom down\` has finished or \`stackloom plan --forget NAME\` frees them.`,
   example: { owner: 'rhoso5/octavia', first: 20, last: 59 },
 })
 
@@ -82,7 +77,7 @@ export const nicNamesDiffer = problem<{ owner: string; nic: string; names: strin
   message: ({ owner, nic, names }) => `${owner} is untagged on the NIC "${nic}", which is ${names} on different nodes`,
   remedy: () => 'give the network a bridge (`bridge: true`), so that its interface has one name on all nodes',
   description: `Pods and MetalLB name the interface once for all nodes. VLANs and bridges have names that Stackloom chooses;
-a bare NIC has the name that the node gave it.`,
+a bare NIC has the name that the node gives it.`,
   example: { owner: 'rhoso1/ctlplane', nic: 'main', names: 'enp6s0 and eno1' },
 })
 
@@ -102,7 +97,7 @@ export const noBridge = problem<{ owner: string }>({
   title: 'A network attaches by bridge, and there is none',
   message: ({ owner }) => `${owner} attaches pods by bridge, and neither it nor the cloud's ctlplane has a bridge`,
   remedy: () => 'give it (or ctlplane) `bridge: true`',
-  description: `\`datacentre\` rides on the bridge of the cloud's ctlplane. A cloud whose ctlplane has no bridge needs a NIC
+  description: `\`datacentre\` uses the bridge of the cloud's ctlplane. A cloud whose ctlplane has no bridge needs a NIC
 or a VLAN with a bridge for datacentre itself, or no datacentre at all (\`datacentre: false\`).`,
   example: { owner: 'rhoso1/datacentre' },
 })

@@ -1,4 +1,4 @@
-/** SL25xx: names and limits. The rest of a plan's problems: `ledger.ts`, `segments.ts`, `capacity.ts`, `lock.ts`. */
+/** SL25xx: names and limits of a site. */
 import { problem } from '../../errors/finding.ts'
 
 export const interfaceTooLong = problem<{ owner: string; name: string }>({
@@ -7,7 +7,7 @@ export const interfaceTooLong = problem<{ owner: string; name: string }>({
   title: 'An interface name is too long',
   message: ({ owner, name }) => `${owner}: the interface ${name} has ${name.length} characters`,
   remedy: () => 'name it yourself with at most 15 characters (`interface:`, `bridge:`)',
-  description: `Linux knows interfaces by at most 15 characters. A NIC with a long name and a VLAN suffix gets there quickly:
+  description: `Linux allows 15 characters in an interface name. A long NIC name with a VLAN suffix exceeds that quickly:
 \`enp129s0f0np0.1234\` has 18.`,
   example: { owner: 'rhoso1/internalapi', name: 'enp129s0f0np0.1234' },
 })
@@ -22,26 +22,16 @@ export const duplicateNamespace = problem<{ a: string; b: string; namespace: str
   example: { a: 'rhoso1', b: 'rhoso2', namespace: 'openstack' },
 })
 
-export const badNamespace = problem<{
-  cloud: string
-  namespace: string
-  reason: string
-  offer: string | undefined
-}>({
+export const badNamespace = problem<{ cloud: string; namespace: string; reason: string; offer: string | undefined }>({
   code: 'SL2503',
   severity: 'error',
-  title: 'A namespace is not one that Kubernetes takes',
+  title: 'A namespace is not valid in Kubernetes',
   message: ({ cloud, namespace, reason }) => `the namespace of ${cloud} "${namespace}": ${reason}`,
   remedy: ({ offer }) =>
     offer ? `write ${offer}` : 'use lower-case letters, digits and dashes, at most 63, a letter or digit at both ends',
   description: `A namespace is a DNS-1123 label: lower-case letters, digits and dashes. Names of sites, clouds, networks, nodes
-and hosts are judged by SL2002.`,
-  example: {
-    cloud: 'rhoso1',
-    namespace: 'Open_Stack',
-    reason: '"O" is not allowed',
-    offer: 'open-stack',
-  },
+and hosts are checked by SL2002.`,
+  example: { cloud: 'rhoso1', namespace: 'Open_Stack', reason: '"O" is not allowed', offer: 'open-stack' },
 })
 
 export const duplicateHost = problem<{ host: string; a: string; b: string }>({
@@ -50,7 +40,7 @@ export const duplicateHost = problem<{ host: string; a: string; b: string }>({
   title: 'One data plane host is in two clouds',
   message: ({ host, a, b }) => `the host ${host} is in ${a} and in ${b}`,
   remedy: ({ host, a, b }) => `remove ${host} from ${a} or from ${b}`,
-  description: `A compute node runs the services of one cloud. Two control planes would configure it in turns.`,
+  description: `A compute node runs the services of one cloud. Two control planes would overwrite each other's configuration.`,
   example: { host: 'compute-0', a: 'rhoso1', b: 'rhoso2' },
 })
 
@@ -74,17 +64,12 @@ export const manyHosts = problem<{ cloud: string; count: number; limit: number }
   example: { cloud: 'rhoso1', count: 300, limit: 250 },
 })
 
-export const poolNameRequested = problem<{
-  cloud: string
-  pool: string
-  other: string | undefined
-  planned: string
-}>({
+export const poolNameRequested = problem<{ cloud: string; pool: string; other: string | undefined; planned: string }>({
   code: 'SL2507',
   severity: 'error',
-  title: 'A pool name is asked for that cannot be had',
+  title: 'A pool name is requested that is not possible',
   message: ({ cloud, pool, other }) =>
-    `${cloud} asks for the pool name ${pool}${other ? `, and so does ${other}` : ''}; pool names are unique in a cluster`,
+    `${cloud} requests the pool name ${pool}${other ? `, and so does ${other}` : ''}; pool names are unique in a cluster`,
   remedy: ({ planned }) => `leave \`pool\` out: the pools are ${planned}`,
   description: `It has been proposed to give the pools of several clouds one name and to tell them apart by
 \`serviceAllocation.namespaces\`. It cannot work. All IPAddressPools live in MetalLB's namespace (its webhook refuses
@@ -99,9 +84,9 @@ Service override before the first apply, so that the operators' default names ne
 export const ownerNotFound = problem<{ query: string; nearest: string | undefined }>({
   code: 'SL2508',
   severity: 'error',
-  title: 'Nobody of the site has this address or name',
+  title: 'The site has no such address or name',
   message: ({ query, nearest }) =>
-    `nobody in this site is called ${query}, and no network holds it${nearest ? `; did you mean ${nearest}?` : ''}`,
+    `${query} is neither a name nor in a subnet of this site${nearest ? `; did you mean ${nearest}?` : ''}`,
   remedy: () => 'see the networks with `stackloom plan`, and the names with `stackloom plan -o json`',
   description: `\`stackloom ip\` knows the addresses of every network of the site and the networks of the cluster itself, and
 the names of nodes, data plane hosts, endpoints and slots.`,

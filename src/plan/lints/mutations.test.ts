@@ -7,14 +7,14 @@ import { type Finding, isFileLocation } from '../../errors/finding.ts'
 import { readSite } from '../../site/read.ts'
 import { emptyLock } from '../lock.ts'
 import { planSite } from '../planner.ts'
-import { slotTable } from '../slots/crds/today.ts'
+import { builtInTable } from '../slots/built-in-crds.ts'
 
-const folder = path.join(import.meta.dirname, '__samples__')
+const folder = path.join(import.meta.dirname, '../../../test/samples/plan-lints')
 // Hundreds of hosts say no more than two do.
 const files = readdirSync(folder)
   .map((file) => readFileSync(path.join(folder, file)))
   .filter((bytes) => bytes.length < 2000)
-const slots = slotTable()
+const slots = builtInTable()
 
 function findingsOf(bytes: Uint8Array): readonly Finding[] {
   const { site, locate, findings } = readSite(bytes, 'site.yaml')
@@ -38,7 +38,7 @@ function mutated(bytes: Uint8Array, mutations: readonly Mutation[]): Uint8Array 
 }
 
 describe('a site file with random bytes in it', () => {
-  it('never crashes the planner, and every refusal has a place in the file', () => {
+  it('never crashes the planner, and every refusal has a location in the file', () => {
     const byte = fc.oneof(fc.nat(255), fc.constantFrom(...Buffer.from('0123456789.:/-{}[],\n "#&*!|>')))
     const mutation = fc.record({
       at: fc.nat(5000),

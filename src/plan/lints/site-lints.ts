@@ -1,15 +1,13 @@
 /**
- * What is wrong with a site before a single address is given: namespaces, hosts, limits, pool names.
+ * Lints a site before addresses are assigned: namespaces, hosts, limits, pool names.
  *
- * Pure. Names as such, and references between them, are judged where the file is read.
+ * Pure. The form of names, and references between them, are checked when the file is read.
  */
-
 import { closestMatch } from '../../errors/closest-match.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { Cloud, Site } from '../../site/site.ts'
 import { formatOwner, type Locate } from '../address-reader.ts'
-import type { CloudRequest } from '../cloud-wishes.ts'
-import { NAME_LIMIT } from '../draft/interface-names.ts'
+import { NAME_LIMIT } from '../draft/interfaces.ts'
 import { slotUnknown } from '../findings/capacity.ts'
 import {
   badNamespace,
@@ -20,10 +18,11 @@ import {
   manyHosts,
   poolNameRequested,
 } from '../findings/site.ts'
+import type { CloudRequest } from '../requests.ts'
 
 /** What the vendor supports. */
-const CLOUDS = 5
-const HOSTS = 250
+const MAX_CLOUDS = 5
+const MAX_HOSTS = 250
 
 export function lintSite(site: Site, clouds: readonly CloudRequest[], locate: Locate): readonly Finding[] {
   return [
@@ -41,30 +40,30 @@ function lintNamespaces(clouds: readonly Cloud[], locate: Locate): readonly Find
   const users = new Map<string, Cloud>()
   for (const cloud of clouds) {
     const { namespace, path } = cloud
-    const at = [...path, 'namespace']
-    const reason = whyNotLabel(namespace)
+    const namespacePath = [...path, 'namespace']
+    const reason = explainInvalidLabel(namespace)
     if (reason !== undefined) {
-      const facts = { cloud: cloud.name, namespace, reason, offer: asLabel(namespace) }
-      findings.push(finding(badNamespace, facts, { where: locate(at) }))
+      const facts = { cloud: cloud.name, namespace, reason, offer: toLabel(namespace) }
+      findings.push(finding(badNamespace, facts, { where: locate(namespacePath) }))
     }
     const user = users.get(namespace)
     if (user) {
       const owners = [user, cloud].map((cloud) => formatOwner(cloud.name, [...cloud.path, 'namespace'], locate))
       const facts = { a: user.name, b: cloud.name, namespace }
-      findings.push(finding(duplicateNamespace, facts, { where: locate(at), owners }))
+      findings.push(finding(duplicateNamespace, facts, { where: locate(namespacePath), owners }))
     } else users.set(namespace, cloud)
   }
   return findings
 }
 
-function whyNotLabel(name: string): string | undefined {
-  const stranger = /[^a-z0-9-]/u.exec(name)?.[0]
-  if (stranger !== undefined) return `"${stranger}" is not allowed in it`
+function explainInvalidLabel(name: string): string | undefined {
+  const character = /[^a-z0-9-]/u.exec(name)?.[0]
+  if (character !== undefined) return `"${character}" is not allowed in it`
   if (name.length > 63) return `it has ${name.length} characters, and 63 are allowed`
   return /^-|-$/.test(name) ? 'a letter or a digit has to stand at both ends' : undefined
 }
 
-function asLabel(name: string): string | undefined {
+function toLabel(name: string): string | undefined {
   const label = name
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
@@ -96,22 +95,22 @@ function lintHosts(clouds: readonly Cloud[], locate: Locate): readonly Finding[]
 
 function lintLimits({ clouds }: Site, locate: Locate): readonly Finding[] {
   const findings = clouds
-    .filter(({ file }) => (file.hosts ?? []).length > HOSTS)
+    .filter(({ file }) => (file.hosts ?? []).length > MAX_HOSTS)
     .map(({ name, file, path }) => {
-      const facts = { cloud: name, count: file.hosts?.length ?? 0, limit: HOSTS }
+      const facts = { cloud: name, count: file.hosts?.length ?? 0, limit: MAX_HOSTS }
       return finding(manyHosts, facts, { where: locate([...path, 'hosts']) })
     })
-  const facts = { count: clouds.length, limit: CLOUDS }
-  const many = clouds.length > CLOUDS ? [finding(manyClouds, facts, { where: locate(['spec', 'clouds']) })] : []
+  const facts = { count: clouds.length, limit: MAX_CLOUDS }
+  const many = clouds.length > MAX_CLOUDS ? [finding(manyClouds, facts, { where: locate(['spec', 'clouds']) })] : []
   return [...many, ...findings]
 }
 
-/** Only `<namespace>-<network>` can be had: MetalLB knows a pool by its name alone. */
+/** Only `<namespace>-<network>` is possible: MetalLB knows a pool by its name alone. */
 function lintPools(clouds: readonly Cloud[], locate: Locate): readonly Finding[] {
   return clouds.flatMap((cloud) => {
     const { pool } = cloud.file
     if (pool === undefined || pool === `${cloud.namespace}-<network>`) return []
-    const other = clouds.find((one) => one !== cloud && one.file.pool === pool)?.name
+    const other = clouds.find((candidate) => candidate !== cloud && candidate.file.pool === pool)?.name
     const facts = { cloud: cloud.name, pool, other, planned: `${cloud.namespace}-<network>` }
     return [finding(poolNameRequested, facts, { where: locate([...cloud.path, 'pool']) })]
   })
@@ -122,13 +121,13 @@ function lintSlots({ cloud, pinnedVips, uses }: CloudRequest, locate: Locate): r
   return [...pinnedVips.keys()]
     .filter((slot) => !known.includes(slot))
     .map((slot) => {
-      const facts = { cloud: cloud.name, slot, meant: slotsLike(slot, known) }
+      const facts = { cloud: cloud.name, slot, meant: similarSlots(slot, known) }
       return finding(slotUnknown, facts, { where: locate([...cloud.path, 'vips', slot]) })
     })
 }
 
-/** The one that was mistyped; or those of the service, when only the service is right. */
-function slotsLike(slot: string, known: readonly string[]): readonly string[] {
+/** The closest slot; or all slots of the service, when only the service is right. */
+function similarSlots(slot: string, known: readonly string[]): readonly string[] {
   const [service] = slot.split('.')
   const mistyped = closestMatch(slot, known)
   return mistyped === undefined ? known.filter((name) => name.split('.')[0] === service) : [mistyped]

@@ -1,7 +1,7 @@
 /**
- * What is wrong with one subnet by itself: its space, its spans, its VLAN.
+ * Lints one subnet by itself: its address space, its spans, its VLAN.
  *
- * Pure; changes nothing. What overlaps with others is `conflicts.ts`'s.
+ * Pure. Overlaps with other subnets are found by `conflicts.ts`.
  */
 import { type Finding, finding } from '../../errors/finding.ts'
 import { formatAddress, formatValue } from '../../net/address.ts'
@@ -12,12 +12,12 @@ import { addressPurposes, findSpecialBlock } from '../../net/special.ts'
 import type { Path } from '../../site/site.ts'
 import type { Locate } from '../address-reader.ts'
 import type { DraftNetwork, DraftSubnet } from '../draft/draft.ts'
-import type { SubnetGrants } from '../draft/subnets.ts'
+import type { FindSubnet } from '../draft/subnets.ts'
 import { publicSpace, reservedOverlap, spanHoldsSpecial, spanOutside, specialSpace } from '../findings/addresses.ts'
 import { vlanDiffers } from '../findings/segments.ts'
 import { roles, settingPathOrCloud } from '../requests.ts'
 
-/** A prefix of the cluster itself, read. */
+/** A prefix that the cluster itself uses. */
 export interface ReservedRange extends Range {
   readonly use: string
   readonly cidr: string
@@ -25,7 +25,7 @@ export interface ReservedRange extends Range {
 
 export interface SubnetLintInput {
   readonly reserved: readonly ReservedRange[]
-  readonly offerSubnet: SubnetGrants['offer']
+  readonly suggestSubnet: FindSubnet
   readonly locate: Locate
 }
 
@@ -37,26 +37,26 @@ export function lintSubnet(draft: DraftNetwork, subnet: DraftSubnet, input: Subn
   ]
 }
 
-function placeIn(draft: DraftNetwork, subnet: DraftSubnet, ...rest: Path): Path {
-  return subnet.path ? [...subnet.path, ...rest] : settingPathOrCloud(draft.wish, 'supernets')
+function pathInSubnet(draft: DraftNetwork, subnet: DraftSubnet, ...rest: Path): Path {
+  return subnet.path ? [...subnet.path, ...rest] : settingPathOrCloud(draft.request, 'supernets')
 }
 
 function lintSpace(
   draft: DraftNetwork,
   subnet: DraftSubnet,
-  { reserved, offerSubnet, locate }: SubnetLintInput,
+  { reserved, suggestSubnet, locate }: SubnetLintInput,
 ): readonly Finding[] {
-  const { owner, network, supernets } = draft.wish
+  const { owner, network, supernets } = draft.request
   const { cidr } = subnet
   const text = formatCidr(cidr)
-  const where = locate(placeIn(draft, subnet, 'cidr'))
+  const where = locate(pathInSubnet(draft, subnet, 'cidr'))
   const free = (): string | undefined => {
-    const found = offerSubnet(supernets, cidr.family)
+    const found = suggestSubnet(supernets, cidr.family)
     return found && formatCidr(found)
   }
-  const own = cidrRange(cidr)
+  const range = cidrRange(cidr)
   const findings = reserved
-    .filter((reservedRange) => rangesOverlap(reservedRange, own))
+    .filter((reservedRange) => rangesOverlap(reservedRange, range))
     .map((reservedRange) => {
       const facts = { owner, cidr: text, use: reservedRange.use, reserved: reservedRange.cidr, offer: free() }
       return finding(reservedOverlap, facts, {
@@ -70,7 +70,7 @@ function lintSpace(
     if (network.name !== 'external')
       findings.push(finding(publicSpace, { owner, cidr: text, offer: free() }, { where }))
   } else if (findings.length === 0) {
-    // Where the cluster itself uses the space, that was said already.
+    // Space that the cluster uses is reported above.
     const about = findSpecialBlock({ family: cidr.family, value: cidr.base })?.description ?? odd.join(', ')
     findings.push(finding(specialSpace, { owner, cidr: text, about }, { where }))
   }
@@ -78,14 +78,14 @@ function lintSpace(
 }
 
 function lintSpans(draft: DraftNetwork, subnet: DraftSubnet, locate: Locate): readonly Finding[] {
-  const { owner } = draft.wish
+  const { owner } = draft.request
   const { cidr, gateway } = subnet
   const findings: Finding[] = []
   const outside = (what: string, path: Path | undefined): void => {
     findings.push(finding(spanOutside, { owner, what, cidrs: formatCidr(cidr) }, { where: locate(path) }))
   }
   for (const role of roles) {
-    const path = placeIn(draft, subnet, 'spans', role)
+    const path = pathInSubnet(draft, subnet, 'spans', role)
     for (const range of subnet.spans[role] ?? []) {
       const words = `${role} ${formatRange(range)}`
       if (!rangeCovers(cidrRange(cidr), range)) outside(words, path)
@@ -94,10 +94,10 @@ function lintSpans(draft: DraftNetwork, subnet: DraftSubnet, locate: Locate): re
   }
   subnet.reserved.forEach((range, index) => {
     if (!rangeCovers(cidrRange(cidr), range))
-      outside(`reserved ${formatRange(range)}`, placeIn(draft, subnet, 'reserved', index))
+      outside(`reserved ${formatRange(range)}`, pathInSubnet(draft, subnet, 'reserved', index))
   })
   if (gateway && !cidrContains(cidr, gateway))
-    outside(`gateway ${formatAddress(gateway)}`, placeIn(draft, subnet, 'gateway'))
+    outside(`gateway ${formatAddress(gateway)}`, pathInSubnet(draft, subnet, 'gateway'))
   return findings
 }
 
@@ -111,7 +111,9 @@ function lintEnds(
 ): readonly Finding[] {
   return endsOf(subnet.cidr)
     .filter(({ value }) => rangeContains(range, { family: range.family, value }))
-    .filter(({ value }) => !subnet.reserved.some((one) => rangeContains(one, { family: range.family, value })))
+    .filter(
+      ({ value }) => !subnet.reserved.some((reserved) => rangeContains(reserved, { family: range.family, value })),
+    )
     .map(({ value, what }) => {
       const left = freeRanges(range, rangeSet(outsideOf(subnet.cidr))).map(formatRange)
       const facts = {
@@ -137,13 +139,13 @@ function outsideOf(cidr: Cidr): readonly Range[] {
   return endsOf(cidr).map(({ value }) => ({ family: cidr.family, first: value, last: value }))
 }
 
-/** A subnet that the cluster uses too is on the network's VLAN; only a far site's hosts may be on another. */
-function lintVlan({ wish, placement }: DraftNetwork, subnet: DraftSubnet, locate: Locate): readonly Finding[] {
+/** A subnet that the cluster uses is on the VLAN of the network; only hosts of an edge site may have another one. */
+function lintVlan({ request, placement }: DraftNetwork, subnet: DraftSubnet, locate: Locate): readonly Finding[] {
   const { vlan, spans, path } = subnet
   if (vlan === undefined || !placement || vlan === placement.vlan) return []
   if (!spans.nodes && !spans.pods && !spans.vips) return []
   const facts = {
-    owner: wish.owner,
+    owner: request.owner,
     cidr: formatCidr(subnet.cidr),
     subnetVlan: `VLAN ${vlan}`,
     networkVlan: placement.vlan === undefined ? 'the untagged network' : `VLAN ${placement.vlan}`,

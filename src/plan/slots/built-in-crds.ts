@@ -1,14 +1,22 @@
-/** The CRDs that are built in, and what is known of one by its hash. */
-import type { CrdFields } from './crd-fields.ts'
-import * as of2023 from './crds/of-2023.ts'
-import * as today from './crds/today.ts'
+/**
+ * The control plane CRDs that are built in: their slots and their field names, from `data/crds/`.
+ *
+ * `tools/generate-crds.ts` writes the files from the pinned CRDs.
+ */
+import { readData } from '../../data/data.ts'
+import type { CrdFields } from './slot-table.ts'
 import type { Era, SlotTable } from './slots.ts'
 
-export function builtInTable(era: Era): SlotTable {
-  return era === '2023' ? of2023.slotTable() : today.slotTable()
+export function builtInTable(era: Era = 'today'): SlotTable {
+  return JSON.parse(readData(`crds/${era}/slots.json`)) as SlotTable
+}
+
+export function builtInFields(era: Era = 'today'): CrdFields {
+  return JSON.parse(readData(`crds/${era}/fields.json`)) as CrdFields
 }
 
 /** The field names of the CRD that a table was read from; undefined for one that is not built in. */
 export function findCrdFields({ crd }: SlotTable): CrdFields | undefined {
-  return [today, of2023].find((known) => known.slotTable().crd === crd)?.crdFields()
+  const era = (['today', '2023'] as const).find((known) => builtInTable(known).crd === crd)
+  return era && builtInFields(era)
 }

@@ -1,9 +1,8 @@
 /**
- * Which services one cloud runs, with what the site file says of each, and the names that it chooses inside them.
+ * Reads which services one cloud runs, the settings of each, and the names that the cloud chooses inside them.
  *
- * Reads the site file's wishes only; what the cluster's CRD offers comes in as the slot table.
+ * Knows the site file only; what the CRD offers comes in as the slot table.
  */
-
 import { asRecord, isRecord } from '../../api/json.ts'
 import type { SiteFileCloud } from '../../api/site.ts'
 import { closestMatch } from '../../errors/closest-match.ts'
@@ -22,67 +21,69 @@ export interface CloudService {
 }
 
 export interface CloudServices {
-  /** Every service that the CRD can switch, in the catalogue's order. */
+  /** Every service that the CRD can enable, in the order of the catalogue. */
   readonly services: readonly CloudService[]
   readonly findings: readonly Finding[]
 }
 
-/** Where in the site file a path stands. */
+/** Where a path is in the site file. */
 export type LocatePath = (path: Path) => Where | undefined
 
-export function cloudServices(cloud: Cloud, table: SlotTable, place: LocatePath): CloudServices {
+export function cloudServices(cloud: Cloud, table: SlotTable, locate: LocatePath): CloudServices {
   const written = cloud.file.services ?? {}
-  const at = (name: string): Where | undefined => place([...cloud.path, 'services', name])
+  const locateService = (name: string): Where | undefined => locate([...cloud.path, 'services', name])
   const findings: Finding[] = []
   for (const name of Object.keys(written).filter((key) => !findService(key))) {
     const near = closestMatch(
       name,
       serviceCatalogue.map((entry) => entry.name),
     )
-    findings.push(finding(unknownService, { cloud: cloud.name, service: name, nearest: near }, { where: at(name) }))
+    findings.push(
+      finding(unknownService, { cloud: cloud.name, service: name, nearest: near }, { where: locateService(name) }),
+    )
   }
-  const wanted = wantedServices(cloud)
-  for (const name of wanted.filter((one) => !table.services.includes(one))) {
-    findings.push(finding(serviceNotInCrd, { cloud: cloud.name, service: name }, { where: at(name) }))
+  const enabled = enabledServices(cloud)
+  for (const name of enabled.filter((service) => !table.services.includes(service))) {
+    findings.push(finding(serviceNotInCrd, { cloud: cloud.name, service: name }, { where: locateService(name) }))
   }
-  findings.push(...contradictions(cloud, wanted, place))
+  findings.push(...findContradictions(cloud, enabled, locate))
   const offered = serviceCatalogue.filter((entry) => table.services.includes(entry.name))
   const chosen = offered.map((entry) => ({
     entry,
-    enabled: wanted.includes(entry.name),
+    enabled: enabled.includes(entry.name),
     settings: serviceSettings(cloud, entry.name),
   }))
   return { services: chosen, findings }
 }
 
-/** What runs: the default set and what the file names, with what that needs and the file does not refuse. */
-function wantedServices(cloud: Cloud): readonly string[] {
+/** The default services and those that the file names, with what these need unless the file disables it. */
+function enabledServices(cloud: Cloud): readonly string[] {
   const asked = serviceCatalogue.filter((entry) => switchOf(cloud, entry.name) ?? entry.standard)
   const needed = asked.flatMap((entry) => entry.needs).filter((name) => switchOf(cloud, name) !== false)
   const wanted = new Set([...asked.map((entry) => entry.name), ...needed])
   return serviceCatalogue.map((entry) => entry.name).filter((name) => wanted.has(name))
 }
 
-function contradictions(cloud: Cloud, wanted: readonly string[], place: LocatePath): readonly Finding[] {
+function findContradictions(cloud: Cloud, wanted: readonly string[], locate: LocatePath): readonly Finding[] {
   const found: Finding[] = []
   const refused = Object.keys(cloud.file.services ?? {}).some((name) => switchOf(cloud, name) === false)
   for (const name of refused ? wanted : []) {
     for (const need of findService(name)?.needs ?? []) {
       if (wanted.includes(need)) continue
-      const where = place([...cloud.path, 'services', need])
+      const where = locate([...cloud.path, 'services', need])
       found.push(finding(neededServiceOff, { cloud: cloud.name, service: name, need }, { where }))
     }
   }
   for (const [name, raw] of Object.entries(cloud.file.overrides?.controlPlane ?? {})) {
     const enabled = isRecord(raw) ? raw['enabled'] : undefined
     if (typeof enabled !== 'boolean' || enabled === wanted.includes(name) || !findService(name)) continue
-    const where = place([...cloud.path, 'overrides', 'controlPlane', name, 'enabled'])
+    const where = locate([...cloud.path, 'overrides', 'controlPlane', name, 'enabled'])
     found.push(finding(serviceSwitchedByOverride, { cloud: cloud.name, service: name, enabled }, { where }))
   }
   return found
 }
 
-/** What the file says: on, off, or nothing. Settings without `enabled` mean on: nobody writes them for fun. */
+/** What the file says: on, off, or nothing. Settings without `enabled` mean on. */
 function switchOf(cloud: Cloud, name: string): boolean | undefined {
   const written = cloud.file.services?.[name]
   return typeof written === 'object' ? (written.enabled ?? true) : written

@@ -1,25 +1,23 @@
 /**
- * The raw fields of a cloud's control plane: what the site file adds to the templates, and what is wrong with it
- * before any cluster has seen it.
+ * Reads the raw fields of a cloud's control plane, and checks them before any cluster has seen them.
  *
- * Names are judged by the CRD's field names, configuration snippets by oslo.config's rules. Whether a value fights the
- * plan is known only when there is one.
+ * Names are checked against the CRD's field names, configuration snippets by the rules of oslo.config. Conflicts with
+ * the plan are found by render.
  */
-
 import { closestMatch } from '../../errors/closest-match.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { controlPlaneBindingRules } from '../../ini/binding.ts'
 import { checkIni } from '../../ini/check.ts'
 import type { Cloud, Path } from '../../site/site.ts'
 import { type LocatePath, serviceSettings } from './cloud-services.ts'
-import { type CrdFields, findUnknownFields } from './crd-fields.ts'
 import { unknownRawField } from './findings.ts'
 import { multiInstanceServices } from './service-catalogue.ts'
+import { type CrdFields, findUnknownFields } from './slot-table.ts'
 
 /** One piece of raw fields, in the shape of the control plane's spec. */
 export interface RawSource {
   readonly value: Readonly<Record<string, unknown>>
-  /** Where the piece stands in the site file … */
+  /** Where the piece is in the site file … */
   readonly path: Path
   /** … and how many steps of `value` lead to it: `keystone`, `template`. */
   readonly depth: number
@@ -39,31 +37,31 @@ export function rawSources(cloud: Cloud): readonly RawSource[] {
   return [...templates, { value: override, path: [...cloud.path, 'overrides', 'controlPlane'], depth: 0 }]
 }
 
-/** The place in the site file of a path in the spec that this piece has. */
+/** Where a path of the spec is in the site file. */
 export function rawFieldPath({ path, depth }: RawSource, inSpec: readonly (string | number)[]): Path {
   return [...path, ...inSpec.slice(depth)]
 }
 
 /** Wrong names and wrong configuration. `fields` is absent where only the slots of a CRD are known. */
-export function checkRawFields(cloud: Cloud, fields: CrdFields | undefined, place: LocatePath): readonly Finding[] {
+export function checkRawFields(cloud: Cloud, fields: CrdFields | undefined, locate: LocatePath): readonly Finding[] {
   return rawSources(cloud).flatMap((source) => [
-    ...(fields ? nameFindings(cloud, source, fields, place) : []),
-    ...configFindings(source, place),
+    ...(fields ? nameFindings(cloud, source, fields, locate) : []),
+    ...configFindings(source, locate),
   ])
 }
 
-function nameFindings(cloud: Cloud, source: RawSource, fields: CrdFields, place: LocatePath): readonly Finding[] {
+function nameFindings(cloud: Cloud, source: RawSource, fields: CrdFields, locate: LocatePath): readonly Finding[] {
   return findUnknownFields(source.value, fields).map(({ path, known }) => {
     const name = String(path.at(-1))
     const facts = { cloud: cloud.name, field: `spec.${path.join('.')}`, nearest: closestMatch(name, known) }
-    return finding(unknownRawField, facts, { where: place(rawFieldPath(source, path)) })
+    return finding(unknownRawField, facts, { where: locate(rawFieldPath(source, path)) })
   })
 }
 
-function configFindings(source: RawSource, place: LocatePath): readonly Finding[] {
+function configFindings(source: RawSource, locate: LocatePath): readonly Finding[] {
   return leaves(source.value).flatMap(({ path, value }) => {
     if (path.at(-1) !== 'customServiceConfig' || typeof value !== 'string') return []
-    const where = place(rawFieldPath(source, path))
+    const where = locate(rawFieldPath(source, path))
     return checkIni(value, { binding: controlPlaneBindingRules, ...(where && { where: () => where }) })
   })
 }

@@ -1,10 +1,9 @@
 /**
- * The services of a control plane, as data: what is on by default, what needs what, and which Services each one makes.
+ * The services of a control plane, as data: which are on by default, what each needs, and which Services each creates.
  *
- * Knows nothing of a certain cloud or CRD; `slot-uses.ts` brings the three together.
+ * Knows no particular cloud or CRD; `slot-uses.ts` combines them.
  */
-
-/** Where an endpoint is reached from: by the cloud's own hosts, or by everybody. */
+/** Where an endpoint is reached from: the cloud's own hosts, or anywhere. */
 export type EndpointType = 'internal' | 'public'
 
 /** What there is one Service for each of. */
@@ -20,7 +19,7 @@ export interface EndpointEntry {
   readonly types: readonly EndpointType[]
   readonly each?: Each
   readonly ports: readonly number[]
-  /** Others of its kind have the same ports. */
+  /** Needs its own address: other endpoints of its kind have the same ports. */
   readonly alone?: boolean
   /** The network of its internal face, if not `internalapi`. */
   readonly network?: string
@@ -30,9 +29,9 @@ export interface EndpointEntry {
 
 export interface ServiceEntry {
   readonly name: string
-  /** On unless the site says otherwise. */
+  /** On by default. */
   readonly standard: boolean
-  /** What it does not work without. */
+  /** The services that it needs. */
   readonly needs: readonly string[]
   readonly endpoints: readonly EndpointEntry[]
 }
@@ -41,8 +40,8 @@ const both: readonly EndpointType[] = ['internal', 'public']
 const base: readonly string[] = ['galera', 'rabbitmq', 'memcached', 'keystone']
 
 /** An API with an internal and a public endpoint in keystone. */
-function api(name: string, at: string, port: number): EndpointEntry {
-  return { name, path: at, types: both, ports: [port] }
+function api(name: string, path: string, port: number): EndpointEntry {
+  return { name, path, types: both, ports: [port] }
 }
 
 function service(
@@ -62,11 +61,11 @@ function standardService(
   return service(name, needs, endpoints, true)
 }
 
-/** One DNS server of designate: a Service per replica, since each answers on port 53 for itself. */
-function designateServer(name: string, at: string, port: number): EndpointEntry {
+/** A DNS server of designate: a Service per replica, since each answers on port 53 itself. */
+function designateServer(name: string, path: string, port: number): EndpointEntry {
   return {
     name,
-    path: at,
+    path,
     types: ['internal'],
     each: 'replica',
     ports: [port],
@@ -179,17 +178,17 @@ export const serviceCatalogue: readonly ServiceEntry[] = [
       ...api('telemetry.cloudkitty', 'telemetry.template.cloudkitty.cloudKittyAPI', 8889),
       when: 'cloudkitty.enabled',
     },
-    // Planned even while logging is off: the CRD's default asks for 172.17.0.80, whoever that belongs to.
+    // Planned even while logging is off: the CRD's default asks for 172.17.0.80, even if another network has it.
     { name: 'telemetry.logging', path: 'telemetry.template.logging', types: ['internal'], ports: [10514] },
   ]),
   service('watcher', base, [api('watcher', 'watcher.template.apiServiceTemplate', 9322)]),
   service('redis', []),
-  // Of 2023 only: galera and telemetry took their places.
+  // In the CRD of 2023 only; galera and telemetry replaced them.
   service('mariadb', []),
   service('ceilometer', base),
 ]
 
-/** Services of which there may be several: their fields are `templates`, by name. */
+/** Services with several instances: their fields are `templates`, by name. */
 export const multiInstanceServices: ReadonlySet<string> = new Set([
   'galera',
   'mariadb',
@@ -198,7 +197,7 @@ export const multiInstanceServices: ReadonlySet<string> = new Set([
   'redis',
 ])
 
-/** Slots that no cloud of ours fills, and why that is right. */
+/** Slots that are never filled, and why. */
 export const unfilledSlots: Readonly<Record<string, string>> = {
   'ovn.template.ovnDBCluster.*.override.service':
     'hosts reach the databases on their network attachment, not through a LoadBalancer',

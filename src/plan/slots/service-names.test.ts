@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { testCloud } from '../../../test/cloud.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { SiteFileCloud } from '../../api/site.ts'
-import { importServices } from '../../site/import/cluster-services.ts'
-import { slotTable } from './crds/today.ts'
+import { importServices } from '../../site/import/service-vips.ts'
+import { builtInTable } from './built-in-crds.ts'
 import { serviceCatalogue } from './service-catalogue.ts'
 import { slotServiceName } from './service-names.ts'
 import { slotUses } from './slot-uses.ts'
@@ -27,8 +27,8 @@ const everything: Partial<SiteFileCloud> = {
 }
 
 function usesOf(file: Partial<SiteFileCloud>): readonly SlotUse[] {
-  const place = () => undefined
-  return slotUses({ cloud: testCloud(file), platform: 'openshift', table: slotTable(), place }).uses
+  const locate = () => undefined
+  return slotUses({ cloud: testCloud(file), platform: 'openshift', table: builtInTable(), locate }).uses
 }
 
 /** As an operator makes it and MetalLB gives it an address. */
@@ -42,20 +42,20 @@ function serviceOf(name: string, at: number): KubeObject {
   }
 }
 
-describe('the Services of a cloud, as operators call them', () => {
+describe('the names of the Services of a cloud', () => {
   const named = usesOf(everything).flatMap((use) => {
     const name = slotServiceName(use)
     return name === undefined ? [] : [{ slot: use.name, name }]
   })
 
-  it('have names of their own', () => {
+  it('are unique', () => {
     expect(new Set(named.map(({ name }) => name)).size).toBe(named.length)
     expect(named.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['designate-backendbind9-2', 'heat-cfnapi-public', 'nova-novncproxy-cell2-public']),
     )
   })
 
-  it('are known again by an import: each slot with its address, in a file that has the same slots', () => {
+  it('are recognized by an import, which writes a file with the same slots and addresses', () => {
     const live = named.map(({ name }, at) => serviceOf(name, at))
     const imported = importServices(live, [], () => 'ctlplane')
     expect(imported.vips).toEqual(Object.fromEntries(named.map(({ slot }, at) => [slot, `172.17.0.${at + 1}`])))
@@ -63,7 +63,7 @@ describe('the Services of a cloud, as operators call them', () => {
     expect(named.map(({ slot }) => slot).filter((slot) => !again.has(slot))).toEqual([])
   })
 
-  it('are left alone by an import that does not know them', () => {
+  it('are reported by an import that does not know them', () => {
     const unknown = ['designate-console-0', 'constructor-internal', 'designate-constructor-0', 'rabbitmq-x']
     expect(importServices(unknown.map(serviceOf), []).vips).toBeUndefined()
   })

@@ -1,4 +1,4 @@
-/** How the operators call the Service of a slot. Facts of upstream; a slot without an entry has a Service that nobody can name. */
+/** Names of the Services that the operators create for slots. Facts of upstream; a slot without an entry has no known name. */
 import type { SlotUse } from './slots.ts'
 
 /** By the path of what carries the override; `*` goes into the name. */

@@ -1,6 +1,4 @@
-/**
- * Every slot of a CRD with what a cloud puts into it and why, or why nothing; and those that nobody thought of.
- */
+/** Explains every slot of a CRD: what a cloud puts into it and why, or why nothing; and the slots that are unknown. */
 import { serviceCatalogue, unfilledSlots } from './service-catalogue.ts'
 import type { Slot, SlotTable, SlotUse } from './slots.ts'
 
@@ -23,13 +21,13 @@ export function slotCoverage(table: SlotTable, uses: readonly SlotUse[]): readon
   }
   return table.slots.map((slot) => {
     const path = slot.path.join('.')
-    const own = filled.get(path) ?? []
-    const { verdict, why } = judge(path, own)
-    return { path, shape: slot.shape, service: slot.service, verdict, uses: own, why }
+    const slotUses = filled.get(path) ?? []
+    const { verdict, why } = explain(path, slotUses)
+    return { path, shape: slot.shape, service: slot.service, verdict, uses: slotUses, why }
   })
 }
 
-function judge(path: string, uses: readonly SlotUse[]): Pick<SlotCoverage, 'verdict' | 'why'> {
+function explain(path: string, uses: readonly SlotUse[]): Pick<SlotCoverage, 'verdict' | 'why'> {
   if (uses.length > 0) {
     const alone = uses.some((use) => use.alone)
     const why = alone
@@ -41,10 +39,12 @@ function judge(path: string, uses: readonly SlotUse[]): Pick<SlotCoverage, 'verd
   if (reason !== undefined) return { verdict: 'unused', why: reason }
   const owner = path.replace(/\.(?:override\.services?|annotations|externalEndpoints?)$/, '')
   const entry = serviceCatalogue.find(({ endpoints }) =>
-    endpoints.some(({ path: at, in2023 }) => at === owner || Object.values(in2023 ?? {}).includes(owner)),
+    endpoints.some(
+      ({ path: endpointPath, in2023 }) => endpointPath === owner || Object.values(in2023 ?? {}).includes(owner),
+    ),
   )
   if (!entry) return { verdict: 'not covered', why: 'Stackloom does not know this slot: fill it with raw fields' }
-  const endpoint = entry.endpoints.find(({ path: at }) => at === owner)
+  const endpoint = entry.endpoints.find(({ path: endpointPath }) => endpointPath === owner)
   if (endpoint?.when !== undefined) return { verdict: 'unused', why: `only with ${entry.name}'s ${endpoint.when}` }
   if (endpoint?.types.includes('internal') === false) {
     return { verdict: 'unused', why: 'public only: reached through a Route' }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { slotTable as slotsOf2023 } from './crds/of-2023.ts'
-import { slotTable as slotsOfToday } from './crds/today.ts'
+import { builtInTable } from './built-in-crds.ts'
 import { hashSchema, readSlotTable, type Schema } from './slot-table.ts'
 import { detectEra, type SlotTable } from './slots.ts'
 
@@ -55,7 +54,7 @@ describe('the slot table', () => {
     })
   })
 
-  it('takes no other `service` for a slot: a password selector, a Route, a plain string', () => {
+  it('ignores other fields called `service`: a password selector, a Route, a plain string', () => {
     const spec: Schema = {
       properties: {
         keystone: {
@@ -70,8 +69,8 @@ describe('the slot table', () => {
     expect(shapes(spec)).toEqual({})
   })
 
-  it('knows every slot of the pinned CRD, three shapes and the annotations of logging', () => {
-    const table = slotsOfToday()
+  it('finds every slot of the pinned CRD: three shapes and the annotations of logging', () => {
+    const table = builtInTable()
     expect(detectEra(table)).toBe('today')
     expect(table.slots.map((slot) => `${slot.path.join('.')} ${slot.shape}`)).toMatchInlineSnapshot(`
       [
@@ -108,8 +107,8 @@ describe('the slot table', () => {
     expect(table.services).not.toContain('tls')
   })
 
-  it('knows the form of 2023: 15 external endpoints', () => {
-    const table = slotsOf2023()
+  it('finds the 15 external endpoints of the 2023 form', () => {
+    const table = builtInTable('2023')
     const external = table.slots.filter((slot) => slot.shape.startsWith('external-'))
     expect(detectEra(table)).toBe('2023')
     expect(external).toHaveLength(15)
@@ -117,7 +116,7 @@ describe('the slot table', () => {
     expect(external.find((slot) => slot.service === 'rabbitmq')?.shape).toBe('external-single')
   })
 
-  it('has one hash for one schema, whatever the order of keys and the words of descriptions', () => {
+  it('has one hash for one schema, independent of key order and descriptions', () => {
     const one = hashSchema({
       type: 'object',
       description: 'a',
@@ -142,6 +141,6 @@ describe('the slot table', () => {
   ])('refuses what is not the CRD: %j', (crd, reason) => {
     const read = readSlotTable(crd, 'crd.yaml')
     const messages = read.kind === 'refused' ? read.findings.map((finding) => finding.message) : []
-    expect(messages).toEqual([`crd.yaml cannot tell the control plane's slots: ${reason}`])
+    expect(messages).toEqual([`crd.yaml does not define the control plane's slots: ${reason}`])
   })
 })

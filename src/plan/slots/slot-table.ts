@@ -1,9 +1,8 @@
 /**
- * Reads the slot table out of a CustomResourceDefinition of the control plane: a walk over its schema.
+ * Reads the slot table and the field names out of a CustomResourceDefinition of the control plane.
  *
- * Knows the shapes that a slot can have, no service by name; which slots a cloud uses is `slot-uses.ts`'s business.
+ * Knows the shapes that a slot can have, and no service by name.
  */
-
 import { createHash } from 'node:crypto'
 import { isRecord } from '../../api/json.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
@@ -72,12 +71,12 @@ function slotsIn(spec: Schema): readonly Slot[] {
 
 /** The shape of the slot at this path, or undefined where there is none. */
 function shapeOf(path: readonly string[], schema: Schema): SlotShape | undefined {
-  const place = path.slice(-2).join('.')
-  if (place === 'override.service') return overrideShape(schema)
+  const end = path.slice(-2).join('.')
+  if (end === 'override.service') return overrideShape(schema)
   // Newer operators give RabbitMQ's single pods a Service each.
-  if (place === 'override.services' || place === 'podOverride.services')
+  if (end === 'override.services' || end === 'podOverride.services')
     return takesService(schema.items) ? 'list' : undefined
-  if (place === 'logging.annotations') return 'annotations'
+  if (end === 'logging.annotations') return 'annotations'
   if (path.at(-1) === 'externalEndpoint') return hasPool(schema) ? 'external-single' : undefined
   return path.at(-1) === 'externalEndpoints' ? externalShape(schema.items) : undefined
 }
@@ -119,4 +118,59 @@ function recordAt(value: unknown, ...path: readonly string[]): Readonly<Record<s
   let current = value
   for (const key of path) current = isRecord(current) ? current[key] : undefined
   return isRecord(current) ? current : undefined
+}
+
+/**
+ * The field names of a schema as a small graph: enough to report a wrong name and suggest the right one. Equal subtrees
+ * are one node, which makes a schema of a megabyte some thirty kilobytes. Children by name; `*` is any name of a map, or any item of a list. A node without children takes anything. */
+export type FieldNode = Readonly<Record<string, number>>
+
+export interface CrdFields {
+  readonly nodes: readonly FieldNode[]
+  /** The node of `spec`. */
+  readonly root: number
+}
+
+export function buildCrdFields(spec: Schema): CrdFields {
+  const nodes: FieldNode[] = []
+  const known = new Map<string, number>()
+  const idOf = (schema: Schema): number => {
+    const node: Record<string, number> = {}
+    for (const [name, child] of Object.entries(schema.properties ?? {}).sort(byName)) node[name] = idOf(child)
+    const any = typeof schema.additionalProperties === 'object' ? schema.additionalProperties : schema.items
+    if (any) node['*'] = idOf(any)
+    const key = JSON.stringify(node)
+    const id = known.get(key) ?? nodes.length
+    if (id === nodes.length) nodes.push(node)
+    known.set(key, id)
+    return id
+  }
+  return { root: idOf(spec), nodes }
+}
+
+function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1
+}
+
+export interface UnknownField {
+  readonly path: readonly (string | number)[]
+  /** The names that the schema has there. */
+  readonly known: readonly string[]
+}
+
+/** Every field of a value that the schema does not have, the outermost of each branch. */
+export function findUnknownFields(value: unknown, fields: CrdFields): readonly UnknownField[] {
+  const found: UnknownField[] = []
+  const visit = (current: unknown, id: number, path: readonly (string | number)[]): void => {
+    const node = fields.nodes[id]
+    if (!node || typeof current !== 'object' || current === null || Object.keys(node).length === 0) return
+    for (const [key, child] of Object.entries(current)) {
+      const below = [...path, Array.isArray(current) ? Number(key) : key]
+      const next = node[key] ?? node['*']
+      if (next === undefined) found.push({ path: below, known: Object.keys(node) })
+      else visit(child, next, below)
+    }
+  }
+  visit(value, fields.root, [])
+  return found
 }

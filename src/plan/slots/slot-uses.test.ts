@@ -1,20 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { testCloud } from '../../../test/cloud.ts'
 import type { Cloud } from '../../site/site.ts'
-import { slotTable as slotsOf2023 } from './crds/of-2023.ts'
-import { slotTable as slotsOfToday } from './crds/today.ts'
+import { builtInTable } from './built-in-crds.ts'
 import { serviceCatalogue, unfilledSlots } from './service-catalogue.ts'
 import { type SlotUses, slotUses } from './slot-uses.ts'
 import type { SlotTable } from './slots.ts'
 
-const today = slotsOfToday()
+const today = builtInTable()
 
 function usesOf(
   cloud: Cloud,
   { platform = 'openshift' as 'openshift' | 'kubernetes', table = today as SlotTable } = {},
 ): SlotUses {
-  const place = (path: readonly (string | number)[]) => ({ file: path.join('.'), line: 1, column: 1 })
-  return slotUses({ cloud, platform, table, place })
+  const locate = (path: readonly (string | number)[]) => ({ file: path.join('.'), line: 1, column: 1 })
+  return slotUses({ cloud, platform, table, locate })
 }
 
 function names(uses: SlotUses): readonly string[] {
@@ -65,7 +64,7 @@ describe('the Services of a cloud', () => {
     ])
   })
 
-  it('include public ones where the site wants VIPs, in a group that never shares with internal ones', () => {
+  it('include public ones where the site uses VIPs, in a group that never shares with internal ones', () => {
     const uses = usesOf(testCloud({ public: { by: 'vip', network: 'storage' }, services: { horizon: true } }))
     const published = uses.uses.filter((use) => use.group === 'public')
     expect(published.map((use) => use.name)).toContain('keystone.public')
@@ -74,7 +73,7 @@ describe('the Services of a cloud', () => {
     expect(published.find((use) => use.name === 'nova.cell1.novnc')?.alone).toBe(true)
   })
 
-  it('give each replica of designate a Service of its own', () => {
+  it('include one Service per replica of designate', () => {
     const template = { designateBackendbind9: { replicas: 2 } }
     const found = names(usesOf(testCloud({ services: { designate: { template } } })))
     expect(found.filter((name) => name.startsWith('designate.'))).toEqual([
@@ -86,8 +85,8 @@ describe('the Services of a cloud', () => {
     ])
   })
 
-  it('have the paths of 2023 where that CRD is the one', () => {
-    const { uses, findings } = usesOf(testCloud(), { table: slotsOf2023() })
+  it('have the paths of 2023 with that CRD', () => {
+    const { uses, findings } = usesOf(testCloud(), { table: builtInTable('2023') })
     expect(findings).toEqual([])
     const paths = Object.fromEntries(uses.map((use) => [use.name, use.path.join('.')]))
     expect(paths['glance.default.internal']).toBe('glance.template.glanceAPIInternal.externalEndpoints.internal')
@@ -95,39 +94,39 @@ describe('the Services of a cloud', () => {
     expect(paths['dns']).toBe('dns.template.externalEndpoints')
   })
 
-  it('have equal names in both eras, so that a lock serves both', () => {
-    const old = names(usesOf(testCloud(), { table: slotsOf2023() }))
+  it('have equal names in both CRDs, so that a lock serves both', () => {
+    const old = names(usesOf(testCloud(), { table: builtInTable('2023') }))
     expect(old).toEqual(names(usesOf(testCloud())))
   })
 
-  it('turn on what a service needs, unless the file refuses it', () => {
+  it('include what a service needs, unless the file disables it', () => {
     const on = usesOf(testCloud({ services: { designate: true } }))
     expect(problems(on)).toEqual([])
     const off = usesOf(testCloud({ services: { placement: false } }))
-    expect(problems(off)).toEqual(['SL3007 rhoso1: nova does not work without placement, which is turned off'])
+    expect(problems(off)).toEqual(['SL3007 rhoso1: nova does not work without placement, which is disabled'])
   })
 })
 
-describe('what cannot be', () => {
-  it('a service that nobody knows, with the name that was meant and its place', () => {
+describe('a cloud is reported', () => {
+  it('for an unknown service, with the closest name and its location', () => {
     const [found] = usesOf(testCloud({ services: { glence: true } })).findings
     expect(found?.message).toBe('rhoso1: there is no service glence; did you mean glance?')
     expect(found?.where).toEqual({ file: 'spec.clouds.0.services.glence', line: 1, column: 1 })
   })
 
-  it('a service that the CRD does not have', () => {
+  it('for a service that the CRD does not have', () => {
     expect(problems(usesOf(testCloud({ services: { watcher: true } })))).toEqual([
       "SL3002 rhoso1: the control plane's CRD has no service watcher",
     ])
   })
 
-  it('a Service that the CRD has no slot for', () => {
-    expect(problems(usesOf(testCloud({ services: { swift: true } }), { table: slotsOf2023() }))).toEqual([
+  it('for a Service without a slot in the CRD', () => {
+    expect(problems(usesOf(testCloud({ services: { swift: true } }), { table: builtInTable('2023') }))).toEqual([
       'SL3003 rhoso1: swift.internal needs a Service override, but the CRD has none at spec.swift.template.swiftProxy',
     ])
   })
 
-  it('a Service on a network without VIPs, or on one that the cloud does not have', () => {
+  it('for a Service on a network without VIPs, or on one that it does not have', () => {
     const cloud = testCloud({
       services: { keystone: { network: 'storagemgmt' }, neutron: { network: 'nowhere' } },
     })
@@ -137,7 +136,7 @@ describe('what cannot be', () => {
     ])
   })
 
-  it('a Route on plain Kubernetes; VIPs take its place and say so', () => {
+  it('for a Route on plain Kubernetes, and for VIPs that replace it', () => {
     const silent = usesOf(testCloud(), { platform: 'kubernetes' })
     expect(silent.findings.map((finding) => finding.code)).toEqual(['SL3006'])
     expect(names(silent)).toContain('keystone.public')
@@ -147,7 +146,7 @@ describe('what cannot be', () => {
     expect(stubborn.findings.map((finding) => finding.code)).toEqual(['SL3005'])
   })
 
-  it('a switch in an override that says otherwise than the plan', () => {
+  it('for an override that contradicts the services', () => {
     const cloud = testCloud({
       overrides: { controlPlane: { swift: { enabled: true }, nova: { enabled: true } } },
     })
@@ -165,7 +164,7 @@ describe('the catalogue of services', () => {
     expect(forgotten).toEqual([])
   })
 
-  it('lets only those share an address whose ports differ', () => {
+  it('lets only endpoints with different ports share an address', () => {
     const sharing = serviceCatalogue.flatMap((entry) => entry.endpoints).filter((endpointEntry) => !endpointEntry.alone)
     const ports = sharing.flatMap((endpointEntry) => endpointEntry.ports)
     expect(new Set(ports).size).toBe(ports.length)
@@ -173,10 +172,10 @@ describe('the catalogue of services', () => {
 
   it('knows every service of both CRDs', () => {
     const known = serviceCatalogue.map((entry) => entry.name)
-    expect(known).toEqual(expect.arrayContaining([...today.services, ...slotsOf2023().services]))
+    expect(known).toEqual(expect.arrayContaining([...today.services, ...builtInTable('2023').services]))
   })
 
-  it('turns on what document 000 lists, and nothing else', () => {
+  it('enables the services of document 000 by default, and nothing else', () => {
     expect(serviceCatalogue.filter((entry) => entry.standard).map((entry) => entry.name)).toEqual([
       'galera',
       'rabbitmq',

@@ -1,7 +1,7 @@
 /**
- * Which Services will exist for a cloud, each with its slot, its network and whom it may share an address with.
+ * Lists the Services that will exist for a cloud, each with its slot, its network and the group that shares an address.
  *
- * The planner gives each of them a VIP; the renderer writes it into the slot's path.
+ * The planner assigns a VIP to each of them; render writes it into the slot's path.
  */
 import { type Finding, finding, type Where } from '../../errors/finding.ts'
 import type { Cloud, CloudNetwork, Cluster } from '../../site/site.ts'
@@ -22,7 +22,7 @@ export interface SlotUseInput {
   readonly cloud: Cloud
   readonly platform: Cluster['platform']
   readonly table: SlotTable
-  readonly place: LocatePath
+  readonly locate: LocatePath
 }
 
 export interface SlotUses {
@@ -33,29 +33,33 @@ export interface SlotUses {
 }
 
 export function slotUses(input: SlotUseInput): SlotUses {
-  const { cloud, table, place } = input
-  const { services, findings: serviceFindings } = cloudServices(cloud, table, place)
+  const { cloud, table, locate } = input
+  const { services, findings: serviceFindings } = cloudServices(cloud, table, locate)
   const findings: Finding[] = [...serviceFindings, ...publicFindings(input, services)]
   const uses: SlotUse[] = []
   for (const service of services) {
     if (!service.enabled || service.entry.endpoints.length === 0) continue
     const slots = table.slots.filter((slot) => slot.service === service.entry.name)
-    for (const wish of wishesOf(service, input)) {
-      const slot = slotFor(wish, slots)
-      if (slot) uses.push(useOf(wish, slot))
-      else findings.push(missing(input, service, wish))
+    for (const request of listRequests(service, input)) {
+      const slot = slotFor(request, slots)
+      if (slot) uses.push(toSlotUse(request, slot))
+      else findings.push(missing(input, service, request))
     }
   }
-  return { uses, services, findings: [...findings, ...unservedNetworks(cloud, uses, place)] }
+  return { uses, services, findings: [...findings, ...unservedNetworks(cloud, uses, locate)] }
 }
 
-function missing({ cloud, place }: SlotUseInput, { entry }: CloudService, { name, endpoint }: Wish): Finding {
-  const where = place([...cloud.path, 'services', entry.name])
+function missing(
+  { cloud, locate }: SlotUseInput,
+  { entry }: CloudService,
+  { name, endpoint }: ServiceRequest,
+): Finding {
+  const where = locate([...cloud.path, 'services', entry.name])
   return finding(slotMissing, { cloud: cloud.name, slot: name, at: endpoint.path }, { where })
 }
 
-/** One Service that a cloud wants, before it is known whether the CRD has a place for it. */
-interface Wish {
+/** A Service that a cloud needs; the CRD may have no slot for it. */
+interface ServiceRequest {
   readonly name: string
   readonly endpoint: EndpointEntry
   readonly face: EndpointType
@@ -65,30 +69,30 @@ interface Wish {
   readonly alone: boolean
 }
 
-function wishesOf(service: CloudService, input: SlotUseInput): readonly Wish[] {
+function listRequests(service: CloudService, input: SlotUseInput): readonly ServiceRequest[] {
   const { cloud } = input
-  const wishes: Wish[] = []
+  const requests: ServiceRequest[] = []
   for (const endpoint of service.entry.endpoints) {
-    for (const [position, each] of eachOf(endpoint, cloud).entries()) {
+    for (const [position, each] of listInstances(endpoint, cloud).entries()) {
       if (endpoint.when && !isOn(cloud, service.entry.name, endpoint.when, each)) continue
       for (const face of endpoint.types) {
         if (face === 'public' && publicBy(service, input) === 'route') continue
-        wishes.push({
-          name: nameOf(endpoint, face, each),
+        requests.push({
+          name: formatSlotName(endpoint, face, each),
           endpoint,
           face,
           each,
-          network: networkOf(service, endpoint, face, cloud),
+          network: chooseNetwork(service, endpoint, face, cloud),
           // Only the first glance API is the one that keystone knows; the others have the same port.
           alone: endpoint.alone ?? (endpoint.each === 'glance API' && position > 0),
         })
       }
     }
   }
-  return wishes
+  return requests
 }
 
-function eachOf(endpoint: EndpointEntry, cloud: Cloud): readonly (string | undefined)[] {
+function listInstances(endpoint: EndpointEntry, cloud: Cloud): readonly (string | undefined)[] {
   if (endpoint.each === undefined) return [undefined]
   if (endpoint.each === 'cell') return cellNames(cloud)
   if (endpoint.each === 'rabbitmq') return rabbitmqNames(cloud)
@@ -99,22 +103,22 @@ function eachOf(endpoint: EndpointEntry, cloud: Cloud): readonly (string | undef
 }
 
 function isOn(cloud: Cloud, service: string, path: string, each: string | undefined): boolean {
-  return rawValue(cloud, service, filled(path.split('.'), each)) === true
+  return rawValue(cloud, service, fillPath(path.split('.'), each)) === true
 }
 
-function nameOf(endpoint: EndpointEntry, face: EndpointType, each: string | undefined): string {
+function formatSlotName(endpoint: EndpointEntry, face: EndpointType, each: string | undefined): string {
   const name = each === undefined ? endpoint.name : endpoint.name.replace('*', each)
   return endpoint.types.length > 1 ? `${name}.${face}` : name
 }
 
-function networkOf(service: CloudService, endpoint: EndpointEntry, face: EndpointType, cloud: Cloud): string {
+function chooseNetwork(service: CloudService, endpoint: EndpointEntry, face: EndpointType, cloud: Cloud): string {
   if (face === 'public') return publicNetwork(cloud)
-  // What there is one each of per replica stays where it is: the setting speaks of the service's API.
+  // The setting is for the API of the service; a Service per replica stays on its network.
   if (endpoint.each === 'replica') return endpoint.network ?? 'internalapi'
   return service.settings.network ?? endpoint.network ?? 'internalapi'
 }
 
-/** Where public VIPs are: what the site says, or the network that everybody reaches. */
+/** The network of public VIPs: as the site file has it, or the one that all clients reach. */
 function publicNetwork(cloud: Cloud): string {
   return cloud.file.public?.network ?? 'ctlplane'
 }
@@ -125,34 +129,34 @@ function publicBy(service: CloudService, { cloud, platform }: SlotUseInput): 'ro
 }
 
 /** The slot of an endpoint, among those of its service. */
-function slotFor({ endpoint, face }: Wish, slots: readonly Slot[]): Slot | undefined {
+function slotFor({ endpoint, face }: ServiceRequest, slots: readonly Slot[]): Slot | undefined {
   const old = endpoint.in2023?.[face] ?? endpoint.path
-  const at = (path: string): Slot | undefined => slots.find((slot) => slot.path.join('.') === path)
+  const find = (path: string): Slot | undefined => slots.find((slot) => slot.path.join('.') === path)
   // A CRD of 2023 has RabbitMQ's `override.service` too, but its operator reads the external endpoint.
   const external = slots.some((slot) => slot.shape.startsWith('external-'))
   return (
-    (external ? (at(`${old}.externalEndpoints`) ?? at(`${old}.externalEndpoint`)) : undefined) ??
-    at(`${endpoint.path}.override.service`) ??
-    at(`${endpoint.path}.override.services`) ??
-    at(`${endpoint.path}.annotations`)
+    (external ? (find(`${old}.externalEndpoints`) ?? find(`${old}.externalEndpoint`)) : undefined) ??
+    find(`${endpoint.path}.override.service`) ??
+    find(`${endpoint.path}.override.services`) ??
+    find(`${endpoint.path}.annotations`)
   )
 }
 
-function useOf({ name, face, each, network, alone }: Wish, slot: Slot): SlotUse {
-  const path = filled(slot.path, each)
+function toSlotUse({ name, face, each, network, alone }: ServiceRequest, slot: Slot): SlotUse {
+  const path = fillPath(slot.path, each)
   const last = { endpoints: [face], 'external-endpoints': [face], list: [each ?? '0'] }
   const step = last[slot.shape as keyof typeof last] ?? []
   return { name, slot, path: [...path, ...step], network, alone, group: face }
 }
 
-function filled(path: readonly string[], each: string | undefined): readonly string[] {
+function fillPath(path: readonly string[], each: string | undefined): readonly string[] {
   return path.map((step) => (step === '*' ? (each ?? step) : step))
 }
 
-function unservedNetworks(cloud: Cloud, uses: readonly SlotUse[], place: LocatePath): readonly Finding[] {
+function unservedNetworks(cloud: Cloud, uses: readonly SlotUse[], locate: LocatePath): readonly Finding[] {
   const unserved = uses.filter((use) => !givesVips(cloud.networks.find(({ name }) => name === use.network)))
   return unserved.map(({ name, network }) => {
-    const where: Where | undefined = place([...cloud.path, 'networks', network]) ?? place(cloud.path)
+    const where: Where | undefined = locate([...cloud.path, 'networks', network]) ?? locate(cloud.path)
     return finding(slotWithoutVips, { cloud: cloud.name, slot: name, network }, { where })
   })
 }
@@ -164,18 +168,18 @@ function givesVips(network: CloudNetwork | undefined): boolean {
 }
 
 function publicFindings(input: SlotUseInput, services: readonly CloudService[]): readonly Finding[] {
-  const { cloud, platform, place } = input
+  const { cloud, platform, locate } = input
   if (platform === 'openshift') return []
   const exposed = services.filter(
     ({ enabled, entry }) => enabled && entry.endpoints.some(({ types }) => types.includes('public')),
   )
   const byRoute = exposed.filter((service) => publicBy(service, input) === 'route')
   const refused = byRoute.map((service) => {
-    const own = ['services', service.entry.name, 'public']
-    const where = place([...cloud.path, ...(service.settings.public ? own : ['public', 'by'])])
+    const servicePath = ['services', service.entry.name, 'public']
+    const where = locate([...cloud.path, ...(service.settings.public ? servicePath : ['public', 'by'])])
     return finding(routeWithoutOpenShift, { cloud: cloud.name, service: service.entry.name }, { where })
   })
   if (cloud.file.public || exposed.length === byRoute.length) return refused
   const facts = { cloud: cloud.name, network: publicNetwork(cloud) }
-  return [...refused, finding(publicByVip, facts, { where: place(cloud.path) })]
+  return [...refused, finding(publicByVip, facts, { where: locate(cloud.path) })]
 }

@@ -1,9 +1,8 @@
 /**
  * Slots: the places in the control plane's schema that take a Service override, and what each of them gets.
  *
- * A table is built in for the pinned CRD and can be read anew from any CRD; the lock records which one was used.
+ * Tables of known CRDs are built in, and a table can be read from any CRD; the lock records the one that was used.
  */
-
 /** How a slot takes its Service settings. */
 export type SlotShape =
   /** A map with the keys `internal` and `public`, one override each. */
@@ -47,11 +46,11 @@ export interface SlotUse {
   readonly network: string
   /** Its ports clash with others of its kind, so it needs an address of its own. */
   readonly alone: boolean
-  /** Who may share an address on one network: internal and public endpoints have equal ports, so they never do. */
+  /** Slots of one group may share an address. Internal and public endpoints have equal ports, so they never do. */
   readonly group: 'internal' | 'public'
 }
 
-/** Which form of the control plane's API a table was read from. */
+/** The form of the control plane's API that a table was read from. */
 export type Era = 'today' | '2023'
 
 export function detectEra(table: SlotTable): Era {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type PlanSettings, testPlan } from '../../../test/plan.ts'
 import type { SiteFileCloud } from '../../api/site.ts'
-import { slotTable as slotsOf2023 } from '../../plan/slots/crds/of-2023.ts'
-import { slotTable } from '../../plan/slots/crds/today.ts'
+import { builtInTable } from '../../plan/slots/built-in-crds.ts'
 import { serviceCatalogue } from '../../plan/slots/service-catalogue.ts'
 import { renderControlPlane } from './control-plane.ts'
 import { resolveSlots } from './slot-values.ts'
@@ -29,7 +28,7 @@ const keys = (pool: string, address: string, key?: string) => ({
 describe('the control plane', () => {
   it('says of every service of the CRD whether it is on, and turns on what document 000 lists', () => {
     const spec = specOf()
-    const table = slotTable()
+    const table = builtInTable()
     const written = table.services.map((name) => [name, spec[name]?.['enabled']])
     expect(written.filter(([, enabled]) => typeof enabled !== 'boolean')).toEqual([])
     const on = new Set(written.filter(([, enabled]) => enabled).map(([name]) => name))
@@ -189,7 +188,7 @@ describe('the control plane', () => {
 
 describe('the control plane of 2023', () => {
   it('has external endpoints: pool, address, shared with its default key', () => {
-    const spec = specOf({}, { table: slotsOf2023() })
+    const spec = specOf({}, { table: builtInTable('2023') })
     expect(spec['keystone']?.['template']?.['externalEndpoints']).toEqual([
       {
         endpoint: 'internal',
@@ -210,7 +209,7 @@ describe('the control plane of 2023', () => {
   })
 
   it('gives each RabbitMQ an address of its own', () => {
-    const spec = specOf({}, { table: slotsOf2023() })
+    const spec = specOf({}, { table: builtInTable('2023') })
     expect(spec['rabbitmq']?.['templates']?.['rabbitmq-cell1']?.['externalEndpoint']).toEqual({
       ipAddressPool: 'openstack-internalapi',
       loadBalancerIPs: ['172.17.0.86'],
@@ -219,7 +218,7 @@ describe('the control plane of 2023', () => {
   })
 
   it('switches every service of its own CRD, and none that it does not have', () => {
-    const table = slotsOf2023()
+    const table = builtInTable('2023')
     const spec = specOf({}, { table })
     const switched = Object.keys(spec).filter((name) => typeof spec[name]?.['enabled'] === 'boolean')
     expect(switched.sort()).toEqual([...table.services].sort())
@@ -227,8 +226,8 @@ describe('the control plane of 2023', () => {
 })
 
 describe.each([
-  { crds: 'today', table: slotTable() },
-  { crds: '2023', table: slotsOf2023() },
+  { crds: 'today', table: builtInTable() },
+  { crds: '2023', table: builtInTable('2023') },
 ])('the slots of $crds', ({ table }) => {
   it('are filled where the plan says and nowhere else', () => {
     const everything = Object.fromEntries(table.services.map((name) => [name, true]))

@@ -1,10 +1,9 @@
 /**
- * `network-values` files of the architecture repository, one cloud each, as one site file.
+ * Imports `network-values` files of the architecture repository, one cloud each, as one site file.
  *
  * Pure. Such a file holds all four allocators of each network: nodes (`node_0.internalapi_ip`), pods
  * (`net-attach-def`), vips (`lb_addresses`) and hosts (`subnets[].allocationRanges`).
  */
-
 import { asInteger, asList, asRecord, asString, asStrings, isRecord, type JsonRecord } from '../../api/json.ts'
 import type { SiteFile, SiteFileCloud, SiteFileNetwork } from '../../api/site.ts'
 import { type Finding, finding, hasErrors, type Where } from '../../errors/finding.ts'
@@ -12,25 +11,32 @@ import { readYamlStream, type YamlReading } from '../../yaml/read.ts'
 import { networkTemplates } from '../network-templates.ts'
 import { type Attachment, readAttachment } from './attachment.ts'
 import { badAttachment, nicUnknown, notNetworkValues, valueLeftOut } from './findings/existing.ts'
-import { formatSite, type Imported, type ImportSource } from './imported-site.ts'
-import { readNetConfigSubnet } from './netconfig-facts.ts'
-import { buildNetwork, hasAddresses, type NetworkFacts, type SubnetFacts } from './network-facts.ts'
-import { pinnedVips, withCells } from './pinned-vips.ts'
 import {
   buildNode,
   DEFAULT_NIC,
   detectFamilies,
   detectIsolation,
   type FileNode,
+  formatSite,
+  type Imported,
+  type ImportSource,
   mainNic,
   type NicRoles,
   nicRoles,
   withMtu,
-} from './site-parts.ts'
+} from './imported-site.ts'
+import {
+  buildNetwork,
+  hasAddresses,
+  type NetworkFacts,
+  readNetConfigSubnet,
+  type SubnetFacts,
+} from './network-facts.ts'
+import { pinnedVips, withCells } from './service-vips.ts'
 
 export interface ArchitectureOptions {
   readonly name: string
-  /** Name and namespace of the cloud of each file; the files do not say. */
+  /** Name and namespace of the cloud of each file; the files have neither. */
   readonly clouds?: readonly { readonly name: string; readonly namespace: string }[]
 }
 
@@ -109,7 +115,7 @@ const SETTINGS = new Set([
   'openstack-operator-image',
 ])
 
-/** What in a values file is a network: it has subnets, an attachment, a pool or an interface. */
+/** The keys of networks: values with subnets, an attachment, a pool or an interface. */
 function networkKeys(data: JsonRecord): readonly string[] {
   const parts = ['subnets', 'net-attach-def', 'lb_addresses', 'iface', 'base_iface']
   return Object.entries(data)
@@ -145,7 +151,7 @@ function cloudOf(file: ValuesFile, nics: NicRoles, findings: Finding[]): SiteFil
   }
 }
 
-/** Networks in the order in which people know them, the others after. */
+/** Built-in networks in their usual order, then the others. */
 function inOrder(networks: Record<string, SiteFileNetwork | false>): Record<string, SiteFileNetwork | false> {
   const known = Object.keys(networkTemplates)
   const rank = (name: string): number => (known.includes(name) ? known.indexOf(name) : known.length)
@@ -157,24 +163,24 @@ function factsOf(file: ValuesFile, name: string, nics: NicRoles, findings: Findi
   const where = file.reading.locate(['data', name])
   const attachment = attachmentOf(file, name, network, where, findings)
   const base = asString(network['base_iface'])
-  const own = asString(network['iface'])
+  const iface = asString(network['iface'])
   const written = asInteger(network['vlan'])
-  const tagged = base !== undefined || own === undefined
+  const tagged = base !== undefined || iface === undefined
   const vlan = tagged ? written : 'untagged'
   if (!tagged && written !== undefined) {
     const facts = {
       what: `the VLAN ${written} of ${name}`,
-      why: `its interface is ${own} itself, not a VLAN on it`,
+      why: `its interface is ${iface} itself, not a VLAN on it`,
     }
     findings.push(finding(valueLeftOut, facts, { where: file.reading.locate(['data', name, 'vlan']) }))
   }
-  const nic = nics.get(base ?? own ?? '')
+  const nic = nics.get(base ?? iface ?? '')
   const bridge = bridgeOf(file.data, name, attachment)
   return {
     name,
     vlan,
     nic: nic === 'main' ? undefined : nic,
-    interface: base !== undefined && own !== undefined && own.length <= 15 ? own : undefined,
+    interface: base !== undefined && iface !== undefined && iface.length <= 15 ? iface : undefined,
     bridge,
     attachment,
     mtu: asInteger(network['mtu']),
@@ -200,10 +206,10 @@ function attachmentOf(
   return typeof read === 'string' ? undefined : read
 }
 
-/** A bridge is named by the attachment that uses it; ctlplane's also by the whole file. */
+/** The attachment that uses a bridge names it; the bridge of ctlplane may also be named for the whole file. */
 function bridgeOf(data: JsonRecord, name: string, attachment: Attachment | undefined): string | undefined {
-  const own = asString(asRecord(data[name])['bridgeName'])
-  if (own) return own
+  const networkBridge = asString(asRecord(data[name])['bridgeName'])
+  if (networkBridge) return networkBridge
   const siteBridge = asString(data['bridgeName'])
   if (name === 'ctlplane') {
     const master = attachment?.master
@@ -214,7 +220,7 @@ function bridgeOf(data: JsonRecord, name: string, attachment: Attachment | undef
 }
 
 function subnetsOf(network: JsonRecord, vlan: number | undefined): readonly SubnetFacts[] {
-  return asList(network['subnets']).flatMap((one) => readNetConfigSubnet(one, vlan) ?? [])
+  return asList(network['subnets']).flatMap((subnet) => readNetConfigSubnet(subnet, vlan) ?? [])
 }
 
 function nodeAddresses({ nodes }: ValuesFile, network: string): ReadonlyMap<string, readonly string[]> {
@@ -226,18 +232,18 @@ function nodeAddresses({ nodes }: ValuesFile, network: string): ReadonlyMap<stri
   )
 }
 
-/** The VIPs that annotations ask for: of the APIs by network, of each RabbitMQ by its own name. */
+/** The VIPs that annotations request: of APIs by network, of each RabbitMQ by its name. */
 function annotatedVips(data: JsonRecord): ReadonlyMap<string, readonly string[]> {
   const vips = new Map<string, readonly string[]>()
   for (const [key, value] of Object.entries(data)) {
     const annotations = asRecord(asRecord(value)['endpoint_annotations'])
-    const asked = asString(
+    const requested = asString(
       annotations['metallb.io/loadBalancerIPs'] ?? annotations['metallb.universe.tf/loadBalancerIPs'],
     )
-    if (asked)
+    if (requested)
       vips.set(
         key,
-        asked.split(',').map((one) => one.trim()),
+        requested.split(',').map((address) => address.trim()),
       )
   }
   return vips
@@ -277,7 +283,9 @@ function storageClassOf(data: JsonRecord): { readonly storageClass?: string } {
 
 /** Files with BGP name their AS numbers once and the peers of each node. */
 function metallbOf(files: readonly ValuesFile[]): NonNullable<SiteFile['spec']['cluster']['metallb']> {
-  const bgp = files.map(({ data }) => asRecord(data['bgp'])).find((one) => asInteger(one['asn']) !== undefined)
+  const bgp = files
+    .map(({ data }) => asRecord(data['bgp']))
+    .find((candidate) => asInteger(candidate['asn']) !== undefined)
   const nodesOfPeer = new Map<string, string[]>()
   for (const { name, data } of files.flatMap(({ nodes }) => nodes)) {
     for (const peer of asStrings(data['bgp_peers'])) nodesOfPeer.set(peer, [...(nodesOfPeer.get(peer) ?? []), name])

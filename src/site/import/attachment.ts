@@ -1,11 +1,10 @@
-/** The CNI configuration of a network attachment: what a plan needs to know of it. */
-
+/** Reads the CNI configuration of a network attachment: what a plan needs of it. */
 import { asList, asString, isRecord } from '../../api/json.ts'
 import { formatAddress } from '../../net/address.ts'
 import { cidrContaining, formatCidr, parsePrefixed, usableRange } from '../../net/cidr.ts'
 import { formatRange, parseRange } from '../../net/range.ts'
 
-/** Where pods get addresses: one range of an attachment. */
+/** One range of an attachment, from which pods get addresses. */
 export interface PodFacts {
   readonly cidr: string
   readonly span: string
@@ -19,15 +18,15 @@ export interface Attachment {
   readonly mtu: number | undefined
   readonly pods: readonly PodFacts[]
   readonly routes: readonly { readonly destination: string; readonly nexthop: string }[]
-  /** Why it has no span although it is there. */
+  /** Why it has no span. */
   readonly problem?: string
 }
 
-/** The configuration as text, or as the mapping that some files hold instead. */
+/** `config` is JSON text, or the mapping that some files have instead. */
 export function readAttachment(config: unknown): Attachment | string {
   const value = typeof config === 'string' ? parseJson(config) : config
   if (!isRecord(value)) return 'its configuration is not JSON'
-  // A chain of plugins: the first makes the interface.
+  // In a chain of plugins the first one creates the interface.
   const plugin = Array.isArray(value['plugins']) ? (value['plugins'] as unknown[])[0] : value
   if (!isRecord(plugin)) return 'its list of plugins is empty'
   const { type, master, bridge, mtu, ipam } = plugin
@@ -86,7 +85,7 @@ function podsOf(ipam: Readonly<Record<string, unknown>>): PodFacts | undefined {
     cidr: formatCidr(network),
     span: `${first}-${last}`,
     // `exclude` holds prefixes, `/32` for one address.
-    reserved: asList(exclude).flatMap((one) => (typeof one === 'string' ? [asRange(one)] : [])),
+    reserved: asList(exclude).flatMap((prefix) => (typeof prefix === 'string' ? [asRange(prefix)] : [])),
   }
 }
 

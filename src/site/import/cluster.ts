@@ -1,9 +1,8 @@
 /**
- * What a cluster really has, as a site file: existing clouds come under the ledger without moving.
+ * Imports what a cluster has as a site file, so that existing clouds are planned without moving.
  *
  * Pure, over a snapshot. A cloud is a namespace with a NetConfig or with attachments that give out addresses.
  */
-
 import { asRecord } from '../../api/json.ts'
 import { type KubeObject, objectIdentity } from '../../api/object.ts'
 import type { SiteFile, SiteFileCloud, SiteFileNetwork } from '../../api/site.ts'
@@ -14,25 +13,26 @@ import { parseCidr } from '../../net/cidr.ts'
 import { parseRange, rangeContains } from '../../net/range.ts'
 import { networkTemplates } from '../network-templates.ts'
 import type { Attachment } from './attachment.ts'
-import { collectClouds, collectPools, type ObservedClouds, type ObservedNetwork } from './cluster-clouds.ts'
-import { importServices } from './cluster-services.ts'
 import { nicUnknown, noClouds } from './findings/existing.ts'
-import { formatSite, type Imported } from './imported-site.ts'
-import { buildNetwork, hasAddresses, type NetworkFacts } from './network-facts.ts'
-import { type Carrier, type NodeInterfaces, readInterfaces, resolveCarrier } from './node-interfaces.ts'
 import {
   buildNode,
   DEFAULT_NIC,
   detectFamilies,
   detectIsolation,
   type FileNode,
+  formatSite,
+  type Imported,
   mainNic,
   type NicRoles,
   nicRoles,
   withMtu,
-} from './site-parts.ts'
+} from './imported-site.ts'
+import { buildNetwork, hasAddresses, type NetworkFacts } from './network-facts.ts'
+import { type Carrier, type NodeInterfaces, readInterfaces, resolveCarrier } from './node-interfaces.ts'
+import { collectClouds, collectPools, type ObservedClouds, type ObservedNetwork } from './observed-clouds.ts'
+import { importServices } from './service-vips.ts'
 
-/** What has to be in the snapshot. */
+/** The kinds that the snapshot needs. */
 export const clusterKinds = [
   { apiVersion: 'v1', kind: 'Node' },
   { apiVersion: 'v1', kind: 'Service' },
@@ -46,12 +46,12 @@ export const clusterKinds = [
 
 export interface ClusterOptions {
   readonly name: string
-  /** Only these namespaces; all that look like a cloud otherwise. */
+  /** Only these namespaces; by default all that look like a cloud. */
   readonly namespaces?: readonly string[]
 }
 
 export function importCluster(snapshot: Snapshot, options: ClusterOptions): Imported {
-  // A server lists in its own order, a folder in that of its files: the import must not depend on either.
+  // The result must not depend on the order in which a server or a folder lists objects.
   const objects = [...snapshot.objects].sort((a, b) => (objectIdentity(a) < objectIdentity(b) ? -1 : 1))
   const index = indexSnapshot({ ...snapshot, objects })
   const findings: Finding[] = []
@@ -79,8 +79,8 @@ export function importCluster(snapshot: Snapshot, options: ClusterOptions): Impo
     },
   }
   const head = 'Imported from a cluster. Every value is a pin: what stands here does not move.'
-  const comments = files.map(({ namespace }, at) => ({
-    path: ['spec', 'clouds', at],
+  const comments = files.map(({ namespace }, index) => ({
+    path: ['spec', 'clouds', index],
     text: `what the namespace ${namespace} has`,
   }))
   return { text: formatSite(site, head, comments), findings }
@@ -88,7 +88,7 @@ export function importCluster(snapshot: Snapshot, options: ClusterOptions): Impo
 
 type Carriers = ReadonlyMap<string, Carrier>
 
-/** By `namespace/network`: where pods are put, or else where the pool is announced. */
+/** By `namespace/network`: the interface of the attachment, or else the one that announces the pool. */
 function carriersOf(clouds: ObservedClouds, interfaces: NodeInterfaces): Carriers {
   const carriers = new Map<string, Carrier>()
   for (const [namespace, networks] of clouds) {
@@ -107,7 +107,7 @@ interface CloudContext {
   readonly carriers: Carriers
   readonly nics: NicRoles
   readonly leftover: readonly { readonly cidr: string; readonly addresses: readonly string[] }[]
-  /** Node addresses that a cloud has got already: `worker-0 192.168.122.10`. */
+  /** Node addresses that belong to an earlier cloud: `worker-0 192.168.122.10`. */
   readonly claimed: Set<string>
   readonly findings: Finding[]
 }
@@ -129,7 +129,7 @@ function cloudOf(
     pinned[name] = buildNetwork(facts, { cloud: namespace, where, findings })
     if (!hasAddresses(facts) && !Object.hasOwn(networkTemplates, name)) pinned[name] = { ...pinned[name], roles: [] }
   }
-  const services = index.all('Service').filter((one) => one.metadata.namespace === namespace)
+  const services = index.all('Service').filter(({ metadata }) => metadata.namespace === namespace)
   const networkOf = (text: string): string | undefined =>
     [...networks].find(([, { vips }]) => vips.some((range) => holds(range, text)))?.[0]
   return { name: namespace, namespace, networks: pinned, ...importServices(services, findings, networkOf) }
@@ -145,7 +145,7 @@ function factsOf(namespace: string, name: string, seen: ObservedNetwork, context
   const { interfaces, carriers, nics, leftover } = context
   const { attachment, subnets, vips, mtu, dnsDomain } = seen
   const carrier = carriers.get(`${namespace}/${name}`)
-  const top = carrier && topOf(carrier)
+  const top = carrier && addressedInterface(carrier)
   const role = carrier && nics.get(carrier.nic)
   const rides = name === 'datacentre'
   return {
@@ -163,7 +163,7 @@ function factsOf(namespace: string, name: string, seen: ObservedNetwork, context
   }
 }
 
-/** A pod may still hold an address from before the range was changed: nobody else may get it. */
+/** A pod may still have an address from before the range was changed; it stays reserved. */
 function withLeftover(attachment: Attachment, leftover: CloudContext['leftover']): Attachment {
   const pods = attachment.pods.map((pod) => {
     const held = leftover.find(({ cidr }) => cidr === pod.cidr)?.addresses
@@ -173,13 +173,13 @@ function withLeftover(attachment: Attachment, leftover: CloudContext['leftover']
 }
 
 /** The interface that has the addresses: the bridge, or the VLAN's, or the NIC itself. */
-function topOf({ nic, vlan, bridge, interface: own }: Carrier): string {
-  return bridge ?? own ?? (vlan === 'untagged' ? nic : `${nic}.${vlan}`)
+function addressedInterface({ nic, vlan, bridge, interface: vlanInterface }: Carrier): string {
+  return bridge ?? vlanInterface ?? (vlan === 'untagged' ? nic : `${nic}.${vlan}`)
 }
 
 /**
- * Shared interfaces carry the addresses of several clouds: only those in this network's subnets are its own. Where two
- * clouds are in one subnet, the nodes have one address for both, and it is the first one's.
+ * A shared interface carries the addresses of several clouds: only those in the subnets of this network belong to it.
+ * Where two clouds are in one subnet, the nodes have one address for both, and it is pinned for the first cloud.
  */
 function nodeAddresses(
   top: string | undefined,
@@ -188,16 +188,16 @@ function nodeAddresses(
 ): NetworkFacts['nodes'] {
   const cidrs = [...subnets.map(({ cidr }) => cidr), ...(attachment?.pods ?? []).map(({ cidr }) => cidr)]
   const ranges = cidrs.flatMap((cidr) => parseRange(cidr) ?? [])
-  const own = new Map<string, readonly string[]>()
+  const found = new Map<string, readonly string[]>()
   for (const [node, addresses] of (top === undefined ? undefined : interfaces.get(top)?.addresses) ?? []) {
     const here = addresses.filter((text) => {
       const address = parseAddress(text)
       return address && ranges.some((range) => rangeContains(range, address)) && !claimed.has(`${node} ${text}`)
     })
     for (const text of here) claimed.add(`${node} ${text}`)
-    if (here.length > 0) own.set(node, here)
+    if (here.length > 0) found.set(node, here)
   }
-  return own
+  return found
 }
 
 /** Addresses that whereabouts has given to pods, by prefix. */
@@ -224,7 +224,7 @@ function outside(span: string, addresses: readonly string[] = []): readonly stri
   })
 }
 
-/** Workers, or every node where the cluster does not tell them apart. */
+/** The workers; every node where no node has the role. */
 function workersOf(index: SnapshotIndex): readonly KubeObject[] {
   const nodes = index.all('Node')
   const workers = nodes.filter(({ metadata }) => metadata.labels?.['node-role.kubernetes.io/worker'] !== undefined)

@@ -1,11 +1,15 @@
 /**
- * Environment files as people source them: `export NAME=value`, quotes, comments, references to earlier names.
+ * Reads the environment files of install_yamls: assignments, quotes, comments, references to earlier names.
  *
- * Reads, never runs: whatever is not an assignment is reported and passed by.
+ * Never runs anything: a line that is not an assignment is reported and skipped.
  */
+import { closestMatch } from '../../errors/closest-match.ts'
 import { type FileLocation, type Finding, finding } from '../../errors/finding.ts'
-import { envLine } from './findings/install-yamls.ts'
+import { parseAddress } from '../../net/address.ts'
+import { parseRange } from '../../net/range.ts'
+import { envIgnored, envLine, envUnknown, envValue } from './findings/install-yamls.ts'
 import type { ImportSource } from './imported-site.ts'
+import { installYamlsDefaults, ownNetworkDefaults } from './install-yamls-defaults.ts'
 
 export interface EnvValue {
   readonly value: string
@@ -35,7 +39,7 @@ export function readEnvFile({ file, text }: ImportSource): EnvFile {
   return { file, values, findings }
 }
 
-/** Undefined when the shell would have to run something to know. */
+/** Undefined when the shell would have to run a command for it. */
 function valueOf(rest: string, known: ReadonlyMap<string, EnvValue>): string | undefined {
   const single = /^'([^']*)'\s*(?:#.*)?$/.exec(rest)
   if (single) return single[1]
@@ -46,4 +50,125 @@ function valueOf(rest: string, known: ReadonlyMap<string, EnvValue>): string | u
   return text.replace(/\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g, (_, braced, plain) => {
     return known.get((braced ?? plain) as string)?.value ?? ''
   })
+}
+
+/** The variables of one file, parsed and checked, with upstream's defaults. */
+export interface EnvSettings {
+  readonly file: string
+  readonly text: (name: string) => string
+  readonly flag: (name: string) => boolean
+  readonly number: (name: string) => number
+  /** `172.17.0`: the first three numbers of a network. */
+  readonly prefix: (name: string) => string
+  readonly address: (name: string) => string
+  readonly range: (name: string) => string
+  /** Whether the file itself sets it. */
+  readonly sets: (name: string) => boolean
+  /** Where it is set; the top of the file for a default. */
+  readonly locate: (name: string) => { readonly where: Finding['where'] }
+  /** Grows while values are read. */
+  readonly findings: Finding[]
+}
+
+export function envSettings({ file, values, findings: unreadable }: EnvFile): EnvSettings {
+  const findings: Finding[] = [...unreadable, ...unknownNames({ file, values, findings: unreadable })]
+  const reported = new Set<string>()
+  const defaults =
+    values.get('NETWORK_ISOLATION_USE_DEFAULT_NETWORK')?.value === 'false'
+      ? { ...installYamlsDefaults, ...ownNetworkDefaults }
+      : installYamlsDefaults
+  const standard = (name: string): string => defaults[name] ?? ''
+  const sets = (name: string): boolean => Boolean(values.get(name)?.value)
+  const locate = (name: string) => ({ where: values.get(name)?.where ?? { file, line: 1, column: 1 } })
+  const text = (name: string): string => values.get(name)?.value || standard(name)
+
+  /** An invalid value is reported once and replaced by the default. */
+  const checked = (name: string, good: (value: string) => boolean, expected: string): string => {
+    const value = text(name)
+    if (good(value)) return value
+    if (!reported.has(name)) findings.push(finding(envValue, { name, value, expected }, locate(name)))
+    reported.add(name)
+    return standard(name)
+  }
+
+  return {
+    file,
+    text,
+    sets,
+    locate,
+    findings,
+    flag: (name) => checked(name, (value) => /^(?:true|false)$/i.test(value), 'true or false').toLowerCase() === 'true',
+    number: (name) => Number(checked(name, (value) => /^\d{1,5}$/.test(value), 'a number')),
+    prefix: (name) =>
+      checked(
+        name,
+        (value) => /^\d+\.\d+\.\d+$/.test(value) && parseAddress(`${value}.0`) !== undefined,
+        `the first three numbers of a network, such as ${standard(name)}`,
+      ),
+    address: (name) => checked(name, (value) => parseAddress(value) !== undefined, 'an IP address'),
+    range: (name) => checked(name, (value) => parseRange(value) !== undefined, `a range such as ${standard(name)}`),
+  }
+}
+
+function unknownNames({ file, values }: EnvFile): readonly Finding[] {
+  const known = Object.keys(installYamlsDefaults)
+  const findings: Finding[] = []
+  const ignored: string[] = []
+  for (const [name, { where }] of values) {
+    if (known.includes(name)) continue
+    const meant = closestMatch(name, known)
+    if (meant && /^(?:NETWORK|NNCP|METALLB|RHOSO|NAMESPACE)/.test(name)) {
+      findings.push(finding(envUnknown, { name, nearest: meant }, { where }))
+    } else ignored.push(name)
+  }
+  if (ignored.length > 0) {
+    findings.push(finding(envIgnored, { names: ignored }, { where: { file, line: 1, column: 1 } }))
+  }
+  return findings
+}
+
+/** One environment file as a cloud. */
+export interface EnvCloud {
+  readonly env: EnvSettings
+  readonly name: string
+  readonly namespace: string
+  readonly nic: string
+  readonly families: (4 | 6)[]
+  readonly vlanOf: (step: number) => number
+  readonly mtu: number
+}
+
+export function envCloud(env: EnvSettings): EnvCloud {
+  const namespace = env.text('NAMESPACE')
+  const start = env.number('NETWORK_VLAN_START')
+  const step = env.number('NETWORK_VLAN_STEP')
+  const both = [
+    ...(env.flag('NETWORK_ISOLATION_IPV4') ? [4 as const] : []),
+    ...(env.flag('NETWORK_ISOLATION_IPV6') ? [6 as const] : []),
+  ]
+  return {
+    env,
+    name: env.text('RHOSO_INSTANCE_NAME') || namespace,
+    namespace,
+    nic: env.text('NNCP_INTERFACE'),
+    families: both.length > 0 ? both : [4],
+    vlanOf: (k) => start + k * step,
+    mtu: env.number('NETWORK_MTU'),
+  }
+}
+
+/** Whether the file leaves the network to a default that an earlier cloud has already. */
+export function isDefaultTwice({ env }: EnvCloud, prefix: string, earlier: readonly EnvCloud[]): boolean {
+  return !env.sets(prefix) && earlier.some((other) => other.env.prefix(prefix) === env.prefix(prefix))
+}
+
+/** `5-29` below `172.17.0.` or `fd00:bbbb::` as a range. */
+export function formatSpan(base: string, offsets: string): string {
+  const [first = '', last = first] = offsets.split('-')
+  return `${base}${first}-${base}${last}`
+}
+
+/** The first cloud has fd00:bbbb::/64, the next fd00:bbbb:0:1::/64. */
+export function ipv6Base(prefix: string, index: number): string {
+  return index === 0 ? prefix : `${prefix.replace(/::$/, '')}:0:${index.toString(16)}::`
 }

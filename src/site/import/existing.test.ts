@@ -44,14 +44,14 @@ describe('importing network-values files', () => {
 })
 
 describe('importing a cluster', () => {
-  it('brings every cloud under the ledger: pools, attachments, policies, NetConfigs, VIPs', async () => {
+  it('imports pools, attachments, policies, NetConfigs and VIPs of every cloud', async () => {
     const { text, findings } = importCluster(snapshot, { name: 'live' })
     expect(findings.map(({ code }) => code)).toEqual(['SL2095', 'SL2097'])
     expect(readSite(text ?? '', 'site.yaml').findings).toEqual([])
     await expect(text).toMatchFileSnapshot('__golden__/cluster.yaml')
   })
 
-  it('makes reserved of excludeAddresses, of exclude, and of addresses that pods hold outside of their range', () => {
+  it('reserves excludeAddresses, exclude, and pod addresses outside their range', () => {
     const site = parse(importCluster(snapshot, { name: 'live' }).text ?? '') as SiteFile
     expect(site.spec.clouds[0]?.networks?.['internalapi']).toMatchObject({
       subnets: [
@@ -62,12 +62,12 @@ describe('importing a cluster', () => {
     })
   })
 
-  it('takes one namespace alone when asked', () => {
+  it('imports one namespace only when it is named', () => {
     const { text = '' } = importCluster(snapshot, { name: 'live', namespaces: ['openstack2'] })
     expect((parse(text) as SiteFile).spec.clouds.map(({ namespace }) => namespace)).toEqual(['openstack2'])
   })
 
-  it('gives the same file whatever the order of the objects', () => {
+  it('gives the same file for any order of the objects', () => {
     const reversed = { ...snapshot, objects: [...snapshot.objects].reverse() }
     expect(importCluster(reversed, { name: 'live' })).toEqual(importCluster(snapshot, { name: 'live' }))
   })

@@ -1,8 +1,17 @@
-/** What every importer gives back: a site file as text, with comments that say where values come from. */
+/**
+ * What all importers share: building a site file, commenting it, and adding clouds to one that exists.
+ *
+ * Pure. Knows no source format.
+ */
 import { isCollection, isMap, isNode, isPair, parseDocument } from 'yaml'
-import type { SiteFile } from '../../api/site.ts'
-import type { Finding } from '../../errors/finding.ts'
+import { asList, asRecord } from '../../api/json.ts'
+import type { SiteFile, SiteFileCloud } from '../../api/site.ts'
+import { type Finding, finding, hasErrors } from '../../errors/finding.ts'
+import { cloudExists } from '../../errors/new-file.ts'
+import { editYaml } from '../../yaml/edit.ts'
+import { readYaml } from '../../yaml/read.ts'
 import { writeYaml } from '../../yaml/write.ts'
+import { readSite } from '../read.ts'
 import type { Path } from '../site.ts'
 
 export interface Imported {
@@ -11,7 +20,7 @@ export interface Imported {
   readonly findings: readonly Finding[]
 }
 
-/** One text to import, by the name under which its user knows it. */
+/** One text to import, with the name of its file. */
 export interface ImportSource {
   readonly file: string
   readonly text: string
@@ -43,4 +52,73 @@ function lines(text: string): string {
     .split('\n')
     .map((line) => ` ${line}`)
     .join('\n')
+}
+
+export type FileNode = SiteFile['spec']['cluster']['nodes'][number]
+
+/** The NIC that is written when the source names none. */
+export const DEFAULT_NIC = 'enp6s0'
+
+/** NICs by name with their roles: the first is the main one, others are known by their own names. */
+export type NicRoles = ReadonlyMap<string, string>
+
+export function nicRoles(names: Iterable<string>): NicRoles {
+  return new Map([...new Set(names)].map((nic, index) => [nic, index === 0 ? 'main' : nic]))
+}
+
+export function mainNic(nics: NicRoles): string | undefined {
+  return [...nics].find(([, role]) => role === 'main')?.[0]
+}
+
+/** The short form where there is one NIC only. */
+export function buildNode(name: string, nics: NicRoles, main = mainNic(nics) ?? DEFAULT_NIC): FileNode {
+  const others = [...nics].filter(([, role]) => role !== 'main').map(([nic, role]) => [role, nic])
+  return others.length === 0 ? { name, nic: main } : { name, nics: { main, ...Object.fromEntries(others) } }
+}
+
+/** NICs get the largest mtu of the networks on them. */
+export function withMtu(nodes: readonly FileNode[], clouds: readonly SiteFileCloud[]): FileNode[] {
+  const networks = clouds.flatMap((cloud) => Object.values(cloud.networks ?? {}))
+  const mtu = Math.max(0, ...networks.map((network) => (network === false ? 0 : (network.mtu ?? 0))))
+  return nodes.map((node) => (mtu > 1500 ? { ...node, mtu } : node))
+}
+
+export function detectFamilies(clouds: readonly SiteFileCloud[]): (4 | 6)[] {
+  const cidrs = clouds.flatMap(({ networks }) =>
+    Object.values(networks ?? {}).flatMap((network) =>
+      network === false ? [] : (network.subnets ?? []).map(({ cidr }) => cidr),
+    ),
+  )
+  const found = ([4, 6] as const).filter((family) => cidrs.some((cidr) => cidr.includes(':') === (family === 6)))
+  return found.length > 0 ? [...found] : [4]
+}
+
+/** `shared-vlan` where two clouds are on one segment, so that the file does not contradict its own pins. */
+export function detectIsolation(clouds: readonly SiteFileCloud[]): 'shared-vlan' | 'vlan-per-cloud' {
+  const segments = clouds.flatMap(({ networks }) => {
+    const segmentIds = Object.values(networks ?? {}).flatMap((network) =>
+      network === false || network.vlan === undefined ? [] : [`${network.nic ?? 'main'}/${network.vlan}`],
+    )
+    return [...new Set(segmentIds)]
+  })
+  return new Set(segments).size < segments.length ? 'shared-vlan' : 'vlan-per-cloud'
+}
+
+/** Adds imported clouds to a site file; everything else in it stays. A cloud that it has already is never changed. */
+export function addClouds({ file, text }: ImportSource, imported: Imported): Imported {
+  const { site, findings, locate } = readSite(text, file)
+  if (!site) return { findings: [...imported.findings, ...findings] }
+  const found = asRecord(asRecord(readYaml(imported.text ?? '', file).value)['spec'])['clouds']
+  const clouds = asList(found) as readonly SiteFileCloud[]
+  const twice = clouds.flatMap((cloud) => {
+    const there = site.clouds.find(({ name, namespace }) => name === cloud.name || namespace === cloud.namespace)
+    return there ? [finding(cloudExists, { cloud: there.name, file }, { where: locate(there.path) })] : []
+  })
+  if (twice.length > 0) return { findings: [...imported.findings, ...twice] }
+  const first = site.clouds.length
+  const edits = clouds.map((value, index) => ({ path: ['spec', 'clouds', first + index], value }))
+  const added = editYaml(text, edits)
+  // The cluster of the file may lack a NIC that the clouds need: reading it again reports that.
+  const after = readSite(added, file).findings
+  return { ...(!hasErrors(after) && { text: added }), findings: [...imported.findings, ...after] }
 }

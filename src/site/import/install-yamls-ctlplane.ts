@@ -1,15 +1,15 @@
 /**
- * The control plane networks of several environment files: usually one subnet and one bridge for all of them.
+ * Plans the control plane networks of several environment files: usually one subnet and one bridge for all of them.
  *
- * What a file sets (the pool) stays. What install_yamls would give to every cloud alike (pods, hosts) the first cloud
- * keeps, and a further one gets from what is free.
+ * What a file sets (the pool) stays. The ranges that install_yamls gives to every cloud (pods, hosts) stay with the
+ * first cloud; the others get free ones.
  */
 import type { SiteFileNetwork } from '../../api/site.ts'
 import { parseAddress } from '../../net/address.ts'
 import { type Cidr, cidr, cidrContains, usableRange } from '../../net/cidr.ts'
 import { formatRange, parseRange, type Range, rangeSize, rangesOverlap, singleAddressRange } from '../../net/range.ts'
 import { freeRanges, rangeSet } from '../../net/range-set.ts'
-import { type EnvCloud, formatSpan, ipv6Base } from './env-cloud.ts'
+import { type EnvCloud, formatSpan, ipv6Base } from './env-file.ts'
 import { ctlplaneSpans } from './install-yamls-defaults.ts'
 
 export interface CtlplaneNetwork {
@@ -27,7 +27,7 @@ export function planCtlplanes(clouds: readonly EnvCloud[]): readonly CtlplaneNet
   const planned: CtlplaneNetwork[] = []
   const taken = new Map<string, Range[]>()
   const pools = new Map<string, Range[]>()
-  // Every pool is known before anybody is given what is free.
+  // All pools must be known before free ranges are assigned.
   for (const cloud of clouds) {
     const pool = parseRange(cloud.env.range('METALLB_POOL'))
     if (pool && cloud.families.includes(4)) add(pools, cidrTextOf(cloud), pool)
@@ -67,7 +67,7 @@ interface PlannedSubnet {
   readonly subnet: Subnet
   readonly ranges: readonly Range[]
   readonly hosts: readonly Range[]
-  /** What it has instead of upstream's ranges, in words. */
+  /** A description of what it has instead of upstream's ranges. */
   readonly spans: readonly string[]
 }
 
@@ -115,7 +115,7 @@ function furtherCloud(
   }
 }
 
-/** At most half of a range, so that something is left for whoever comes next. */
+/** At most half of a range, so that something is left for the next cloud. */
 function firstOf(range: Range, most: bigint): Range {
   const half = (rangeSize(range) + 1n) / 2n
   const size = most < half ? most : half

@@ -1,5 +1,4 @@
-/** What install_yamls does when a variable is not set, and the literals that no variable reaches. Data only. */
-
+/** The defaults of install_yamls, and the literals that no variable sets. Data only. */
 /** Every variable that shapes a cloud's networks, with upstream's default. */
 export const installYamlsDefaults: Readonly<Record<string, string>> = {
   NAMESPACE: 'openstack',
@@ -45,7 +44,7 @@ export const installYamlsDefaults: Readonly<Record<string, string>> = {
   BGP_LEAF_2: '100.64.4.1',
 }
 
-/** With NETWORK_ISOLATION_USE_DEFAULT_NETWORK=false the control plane is on a network of its own. */
+/** With NETWORK_ISOLATION_USE_DEFAULT_NETWORK=false the control plane has its own network. */
 export const ownNetworkDefaults: Readonly<Record<string, string>> = {
   NNCP_CTLPLANE_IP_ADDRESS_PREFIX: '172.16.1',
   NNCP_GATEWAY: '172.16.1.1',
@@ -63,7 +62,7 @@ export interface UpstreamNetwork {
   readonly routes?: string
   /** Which allocators upstream gives it, as last numbers of addresses. */
   readonly spans: Readonly<Partial<Record<'nodes' | 'pods' | 'vips' | 'hosts', string>>>
-  /** The generator of attachments writes these octets, whatever the variable says. */
+  /** The generator of attachments always writes these octets. */
   readonly literal?: string
 }
 
@@ -71,38 +70,10 @@ const everyRole = { nodes: '5-29', pods: '30-70', vips: '80-90', hosts: '100-250
 
 /** Octavia is step 4 and hard coded; a cloud has it when the service is on. */
 export const upstreamNetworks: readonly UpstreamNetwork[] = [
-  {
-    name: 'internalapi',
-    prefix: 'NETWORK_INTERNALAPI_ADDRESS_PREFIX',
-    step: 0,
-    ipv6: 'fd00:bbbb::',
-    routes: 'INTERNALAPI_HOST_ROUTES',
-    spans: everyRole,
-  },
-  {
-    name: 'storage',
-    prefix: 'NETWORK_STORAGE_ADDRESS_PREFIX',
-    step: 1,
-    ipv6: 'fd00:cccc::',
-    routes: 'STORAGE_HOST_ROUTES',
-    spans: everyRole,
-  },
-  {
-    name: 'tenant',
-    prefix: 'NETWORK_TENANT_ADDRESS_PREFIX',
-    step: 2,
-    ipv6: 'fd00:dddd::',
-    routes: 'TENANT_HOST_ROUTES',
-    spans: everyRole,
-  },
-  {
-    name: 'storagemgmt',
-    prefix: 'NETWORK_STORAGEMGMT_ADDRESS_PREFIX',
-    step: 3,
-    ipv6: 'fd00:dede::',
-    routes: 'STORAGEMGMT_HOST_ROUTES',
-    spans: { nodes: '5-29', pods: '30-70', hosts: '100-250' },
-  },
+  { ...withHosts('internalapi', 0, 'fd00:bbbb::'), spans: everyRole },
+  { ...withHosts('storage', 1, 'fd00:cccc::'), spans: everyRole },
+  { ...withHosts('tenant', 2, 'fd00:dddd::'), spans: everyRole },
+  { ...withHosts('storagemgmt', 3, 'fd00:dede::'), spans: { nodes: '5-29', pods: '30-70', hosts: '100-250' } },
   {
     name: 'designate',
     prefix: 'NETWORK_DESIGNATE_ADDRESS_PREFIX',
@@ -121,5 +92,11 @@ export const upstreamNetworks: readonly UpstreamNetwork[] = [
   },
 ]
 
-/** NetConfig's sample for ctlplane: no variable reaches it. */
+/** A network that data plane hosts are on, with upstream's names of its variables. */
+function withHosts(name: string, step: number, ipv6: string): Omit<UpstreamNetwork, 'spans'> {
+  const variable = name.toUpperCase()
+  return { name, prefix: `NETWORK_${variable}_ADDRESS_PREFIX`, step, ipv6, routes: `${variable}_HOST_ROUTES` }
+}
+
+/** NetConfig's sample for ctlplane, which no variable changes. */
 export const ctlplaneSpans = { pods: ['30-70'], hosts: ['100-120', '150-200'], lastNode: 29 } as const

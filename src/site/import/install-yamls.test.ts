@@ -31,7 +31,7 @@ describe('importing environment files of install_yamls', () => {
   const imported = importInstallYamls(document000, { name: 'document-000' })
   const site = siteOf(imported)
 
-  it('gives a file that reads without findings, in a form that people can go on with', async () => {
+  it('writes a readable file without findings', async () => {
     expect(readSite(imported.text ?? '', 'site.yaml').findings).toEqual([])
     await expect(imported.text).toMatchFileSnapshot('__golden__/document-000.yaml')
   })
@@ -71,14 +71,14 @@ describe('importing environment files of install_yamls', () => {
     expect(clash?.remedy).toContain('192.168.122.121-192.168.122.131')
   })
 
-  it('gives a cloud on a NIC of its own its own segments', () => {
+  it('gives a cloud on another NIC its own segments', () => {
     const two = siteOf(importing('NAMESPACE=a\n', 'NAMESPACE=b\nNNCP_INTERFACE=enp7s0\nNETWORK_VLAN_START=30\n'))
     expect(two.spec.cluster.nodes).toEqual([{ name: 'worker-0', nics: { main: 'enp6s0', enp7s0: 'enp7s0' } }])
     expect(network(two, 1, 'internalapi')).toMatchObject({ nic: 'enp7s0', vlan: 30 })
     expect(two.spec.addressing?.isolation).toBe('vlan-per-cloud')
   })
 
-  it('knows both families, BGP, another ctlplane and the mtu', () => {
+  it('imports both families, BGP, another ctlplane and the mtu', () => {
     const text = [
       'NAMESPACE=a',
       'NETWORK_ISOLATION_IPV6=true',

@@ -1,25 +1,41 @@
 /**
- * Environment files of install_yamls, one cloud each, as one site file; and what in them cannot work there.
+ * Imports environment files of install_yamls, one cloud each, as one site file; and reports what cannot work there.
  *
- * Pure. What a file sets is kept to the number; what it leaves to upstream's defaults is kept for the first cloud, and
- * made its own for a further one.
+ * Pure. What a file sets is kept exactly; upstream's defaults are kept for the first cloud and replaced for the others.
  */
 import type { SiteFile, SiteFileCloud, SiteFileNetwork } from '../../api/site.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { type EnvCloud, envCloud, formatSpan, ipv6Base, isDefaultTwice } from './env-cloud.ts'
-import { readEnvFile } from './env-file.ts'
-import { type EnvSettings, envSettings } from './env-settings.ts'
+import {
+  type EnvCloud,
+  type EnvSettings,
+  envCloud,
+  envSettings,
+  formatSpan,
+  ipv6Base,
+  isDefaultTwice,
+  readEnvFile,
+} from './env-file.ts'
 import { nodesUnknown } from './findings/install-yamls.ts'
-import { type Comment, formatSite, type Imported, type ImportSource } from './imported-site.ts'
+import {
+  buildNode,
+  type Comment,
+  detectIsolation,
+  type FileNode,
+  formatSite,
+  type Imported,
+  type ImportSource,
+  type NicRoles,
+  nicRoles,
+  withMtu,
+} from './imported-site.ts'
 import { type CtlplaneNetwork, planCtlplanes } from './install-yamls-ctlplane.ts'
 import { upstreamNetworks } from './install-yamls-defaults.ts'
 import { reportUpstream } from './install-yamls-report.ts'
-import { buildNode, detectIsolation, type FileNode, type NicRoles, nicRoles, withMtu } from './site-parts.ts'
 
 export interface InstallYamlsOptions {
   /** The name of the site. */
   readonly name: string
-  /** `worker-0=enp6s0`: nodes that the files do not know. */
+  /** `worker-0=enp6s0`: nodes that the files do not name. */
   readonly nodes?: readonly { readonly name: string; readonly nic?: string }[]
 }
 
@@ -93,7 +109,7 @@ type Subnets = NonNullable<SiteFileNetwork['subnets']>
 function subnetsOf(cloud: EnvCloud, network: (typeof upstreamNetworks)[number], index: number): Subnets {
   const { env, families } = cloud
   return families.map((family) => {
-    // No variable reaches the IPv6 prefixes, so a further cloud takes the next one beside the first's.
+    // No variable sets the IPv6 prefixes, so every further cloud takes the next one.
     const base = family === 4 ? `${env.prefix(network.prefix)}.` : ipv6Base(network.ipv6, index)
     const cidr = family === 4 ? `${base}0/24` : `${base}/64`
     const spans = Object.fromEntries(
@@ -115,7 +131,7 @@ function nodesOf(env: EnvSettings, nics: NicRoles, options: InstallYamlsOptions)
 
 function unknownNodes(env: EnvSettings, nodes: readonly FileNode[]): Finding {
   const node = nodes[0]?.name ?? ''
-  return finding(nodesUnknown, { node, nic: env.text('NNCP_INTERFACE') }, env.at('NNCP_NODES'))
+  return finding(nodesUnknown, { node, nic: env.text('NNCP_INTERFACE') }, env.locate('NNCP_NODES'))
 }
 
 function dnsOf({ env, families }: EnvCloud): string[] {

@@ -1,9 +1,9 @@
 /**
- * What is known of one network from elsewhere (NetConfig, attachment, pools, node addresses), put together as the pins
- * of a site file.
+ * Builds the pins of one network from what NetConfig, attachments, pools and node addresses say of it.
  *
- * Each source speaks of addresses in its own way; here they meet in their subnets. Knows no file format and no cluster.
+ * Knows no file format and no cluster.
  */
+import { asInteger, asList, asRecord, asString, asStrings, type JsonRecord } from '../../api/json.ts'
 import type { SiteFileNetwork } from '../../api/site.ts'
 import { type Finding, finding, type Where } from '../../errors/finding.ts'
 import { type Address, compareAddresses, formatAddress, parseAddress } from '../../net/address.ts'
@@ -32,7 +32,7 @@ export interface NetworkFacts {
   readonly mtu?: number | undefined
   readonly dnsDomain?: string | undefined
   readonly subnets: readonly SubnetFacts[]
-  /** How pods come in; absent: they do not. */
+  /** How pods attach; absent if they do not. */
   readonly attachment: Attachment | undefined
   /** Ranges and prefixes of pools. */
   readonly vips: readonly string[]
@@ -50,13 +50,13 @@ type Role = 'nodes' | 'pods' | 'vips' | 'hosts'
 
 interface SubnetDraft {
   readonly facts: SubnetFacts
-  /** Absent when the text is no network; the planner says so at its place. */
+  /** Absent when the text is not a network; the planner reports it. */
   readonly cidr: Cidr | undefined
   readonly spans: Record<Role, string[]>
   readonly reserved: string[]
 }
 
-/** Whether anything in it has an address. */
+/** Whether the network has any addresses. */
 export function hasAddresses({ subnets, attachment, vips }: NetworkFacts): boolean {
   return subnets.length > 0 || vips.length > 0 || (attachment?.pods ?? []).length > 0
 }
@@ -93,18 +93,16 @@ export function buildNetwork(facts: NetworkFacts, report: ReportContext): SiteFi
     ...settingsOf(facts),
     ...(drafts.length > 0 && { subnets: drafts.map(subnetOf) }),
     ...(routes.length > 0 && { podRoutes: [...routes] }),
-    ...(nodes.size > 0 && {
-      nodes: Object.fromEntries([...nodes].map(([name, all]) => [name, oneOrAll(all)])),
-    }),
+    ...(nodes.size > 0 && { nodes: Object.fromEntries([...nodes].map(([name, all]) => [name, oneOrAll(all)])) }),
   }
 }
 
 function settingsOf(facts: NetworkFacts): SiteFileNetwork {
-  const { vlan, nic, interface: own, bridge, attachment, mtu, dnsDomain } = facts
+  const { vlan, nic, interface: vlanInterface, bridge, attachment, mtu, dnsDomain } = facts
   return {
     ...(vlan !== undefined && { vlan }),
     ...(nic !== undefined && { nic }),
-    ...(own !== undefined && { interface: own }),
+    ...(vlanInterface !== undefined && { interface: vlanInterface }),
     ...(bridge !== undefined && { bridge }),
     attach: attachment?.attach ?? 'none',
     ...(mtu !== undefined && { mtu }),
@@ -162,7 +160,7 @@ function subnetOf({ facts, cidr, spans, reserved }: SubnetDraft): FileSubnet {
   }
 }
 
-/** Node addresses are known one by one; their span is from the lowest to the highest. */
+/** The span of the nodes: from the lowest node address to the highest. */
 function nodeSpan(texts: readonly string[]): string | undefined {
   const addresses = texts.flatMap((text) => parseAddress(text) ?? []).sort(compareAddresses)
   const [first, last] = [addresses[0], addresses.at(-1)]
@@ -174,4 +172,32 @@ function nodeSpan(texts: readonly string[]): string | undefined {
 
 function oneOrAll(texts: readonly string[]): string | string[] {
   return texts.length === 1 ? (texts[0] as string) : [...texts]
+}
+
+/** A subnet in the form of NetConfig. */
+export function readNetConfigSubnet(value: unknown, networkVlan: number | undefined): SubnetFacts | undefined {
+  const subnet = asRecord(value)
+  const cidr = asString(subnet['cidr'])
+  if (cidr === undefined) return undefined
+  const name = asString(subnet['name'])
+  const vlan = asInteger(subnet['vlan'])
+  return {
+    // `subnet1` is the default name of the first subnet.
+    name: name === 'subnet1' ? undefined : name,
+    cidr,
+    gateway: asString(subnet['gateway']),
+    vlan: vlan === networkVlan ? undefined : vlan,
+    dnsDomain: asString(subnet['dnsDomain']),
+    hosts: asList(subnet['allocationRanges']).flatMap((range) => rangeText(asRecord(range))),
+    reserved: asStrings(subnet['excludeAddresses']).map(asRange),
+    routes: asList(subnet['routes']).flatMap((route) => readRoute(asRecord(route))),
+  }
+}
+
+function rangeText({ start, end }: JsonRecord): readonly string[] {
+  return typeof start === 'string' && typeof end === 'string' ? [start === end ? start : `${start}-${end}`] : []
+}
+
+function readRoute({ destination, nexthop }: JsonRecord): SubnetFacts['routes'] {
+  return typeof destination === 'string' && typeof nexthop === 'string' ? [{ destination, nexthop }] : []
 }

@@ -1,5 +1,4 @@
-/** Interfaces of the nodes, as the node policies of a cluster declare them. */
-
+/** Reads the interfaces of the nodes from the node policies of a cluster. */
 import { asInteger, asList, asRecord, asString, asStrings } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
 
@@ -21,20 +20,20 @@ export function readInterfaces(policies: readonly KubeObject[], nodes: readonly 
   for (const policy of policies) {
     const spec = asRecord(policy['spec'])
     const selected = selectedNodes(asRecord(spec['nodeSelector']), nodes)
-    for (const one of asList(asRecord(spec['desiredState'])['interfaces'])) {
-      const read = readInterface(asRecord(one), selected)
-      if (read) interfaces.set(read.name, merged(interfaces.get(read.name), read))
+    for (const declared of asList(asRecord(spec['desiredState'])['interfaces'])) {
+      const read = readInterface(asRecord(declared), selected)
+      if (read) interfaces.set(read.name, mergeInterfaces(interfaces.get(read.name), read))
     }
   }
   return interfaces
 }
 
-/** Where an interface leads: down to the NIC, with the VLAN and the bridge on the way. */
+/** The NIC below an interface, with the VLAN and the bridge between them. */
 export interface Carrier {
   readonly nic: string
   readonly vlan: number | 'untagged'
   readonly bridge: string | undefined
-  /** The VLAN interface's name where it is not the usual `nic.id`. */
+  /** The name of the VLAN interface where it is not `nic.id`. */
   readonly interface: string | undefined
 }
 
@@ -57,27 +56,30 @@ function selectedNodes(selector: Readonly<Record<string, unknown>>, nodes: reado
     .map(({ metadata }) => metadata.name)
 }
 
-function readInterface(one: Readonly<Record<string, unknown>>, nodes: readonly string[]): NodeInterface | undefined {
-  const name = asString(one['name'])
-  if (name === undefined || one['state'] === 'absent') return undefined
-  const vlan = asRecord(one['vlan'])
+function readInterface(
+  declared: Readonly<Record<string, unknown>>,
+  nodes: readonly string[],
+): NodeInterface | undefined {
+  const name = asString(declared['name'])
+  if (name === undefined || declared['state'] === 'absent') return undefined
+  const vlan = asRecord(declared['vlan'])
   const id = asInteger(vlan['id'])
   const base = asString(vlan['base-iface'])
-  const ports = asList(asRecord(one['bridge'])['port']).flatMap((port) => asString(asRecord(port)['name']) ?? [])
+  const ports = asList(asRecord(declared['bridge'])['port']).flatMap((port) => asString(asRecord(port)['name']) ?? [])
   const addresses = ['ipv4', 'ipv6'].flatMap((family) =>
-    asList(asRecord(one[family])['address']).flatMap((address) => asStrings(asRecord(address)['ip'])),
+    asList(asRecord(declared[family])['address']).flatMap((address) => asStrings(asRecord(address)['ip'])),
   )
   return {
     name,
     ...(id !== undefined && base !== undefined && { vlan: { id, base } }),
     ...(ports.length > 0 && { ports }),
-    mtu: asInteger(one['mtu']),
+    mtu: asInteger(declared['mtu']),
     addresses: new Map(addresses.length > 0 ? nodes.map((node) => [node, addresses]) : []),
   }
 }
 
-/** Each node has a policy of its own; what they say of one interface belongs together. */
-function merged(before: NodeInterface | undefined, next: NodeInterface): NodeInterface {
+/** Each node has its own policy; their declarations of one interface are merged. */
+function mergeInterfaces(before: NodeInterface | undefined, next: NodeInterface): NodeInterface {
   if (!before) return next
   const addresses = new Map(before.addresses)
   for (const [node, all] of next.addresses) {

@@ -39,7 +39,7 @@ function decisions({ clouds }: Plan): object {
 describe('importing a real cluster', () => {
   const cluster = useCluster({ crds: 'today' })
 
-  it('gives the plan back that it was rendered from', async () => {
+  it('returns the plan that the cluster was rendered from', async () => {
     const plan = planExample('document-000')
     for (const { object } of renderDocuments(plan)) {
       if (kinds.has(object.kind)) await cluster.client.apply(object, { fieldManager: 'stackloom' })

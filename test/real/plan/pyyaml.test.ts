@@ -26,14 +26,14 @@ function readWithPyYaml(values: readonly unknown[]): unknown {
 
 const available = spawnSync('python3', ['-c', 'import yaml']).status === 0
 
-describe('what we write, read by PyYAML', () => {
+describe('YAML written by Stackloom and read by PyYAML', () => {
   it('is the same text, as a value and as a key', (context) => {
     if (!available) context.skip('python3 has no yaml module here')
     const values = nastyText.map((text) => ({ value: text, list: [text], [text]: { [text]: text } }))
     expect(readWithPyYaml(values)).toEqual(values)
   })
 
-  it('is the same value, whatever it is', (context) => {
+  it('is the same value, for any value', (context) => {
     if (!available) context.skip('python3 has no yaml module here')
     const values = fc.sample(json, count({ test: 1000, soak: 50_000 }))
     const read = readWithPyYaml(values) as readonly unknown[]

@@ -1,4 +1,4 @@
-/** SL209x: importing what other tools wrote: values files of the architecture repository, and live clusters. */
+/** SL209x: importing network-values files of the architecture repository, and live clusters. */
 import { problem } from '../../../errors/finding.ts'
 
 export const notNetworkValues = problem<{ reason: string }>({
@@ -17,7 +17,7 @@ export const badAttachment = problem<{ cloud: string; network: string; reason: s
   severity: 'warning',
   title: 'A network attachment cannot be read',
   message: ({ cloud, network, reason }) => `the attachment ${network} of ${cloud} was left out: ${reason}`,
-  remedy: () => 'correct the CNI configuration, or add the pods span to the site file by hand',
+  remedy: () => 'correct the CNI configuration, or add the pods span to the site file',
   description: `A NetworkAttachmentDefinition holds the configuration of a CNI plugin as JSON text. Its range is the \`pods\`
 span of a network; other types than macvlan and bridge, and other address management than whereabouts, have no span.`,
   example: { cloud: 'openstack', network: 'internalapi', reason: 'its configuration is not JSON' },
@@ -26,9 +26,9 @@ span of a network; other types than macvlan and bridge, and other address manage
 export const valueLeftOut = problem<{ what: string; why: string }>({
   code: 'SL2092',
   severity: 'warning',
-  title: 'Something was not imported',
+  title: 'A value was not imported',
   message: ({ what, why }) => `${what} was left out: ${why}`,
-  remedy: () => 'add it to the site file by hand if it is needed',
+  remedy: () => 'add it to the site file if it is needed',
   description: `An import takes over what a site file can say. What it cannot say, or what contradicts itself in the source, is
 named here instead of being guessed.`,
   example: { what: 'the VLAN 30 of ctlplane', why: 'its interface is enp8s0 itself, not a VLAN on it' },
@@ -42,12 +42,7 @@ export const subnetGuessed = problem<{ cloud: string; network: string; cidr: str
     `nothing says in which subnet ${from} of ${cloud}/${network} is; ${cidr} was taken`,
   remedy: () => 'correct the cidr in the site file if the subnet has another size',
   description: `A pool or a node address alone does not say how large its subnet is. The import takes a /24, or a /64 for IPv6.`,
-  example: {
-    cloud: 'openstack',
-    network: 'designateext',
-    cidr: '172.34.0.0/24',
-    from: '172.34.0.80-172.34.0.90',
-  },
+  example: { cloud: 'openstack', network: 'designateext', cidr: '172.34.0.0/24', from: '172.34.0.80-172.34.0.90' },
 })
 
 export const noClouds = problem<{ looked: string }>({
@@ -66,7 +61,7 @@ export const poolForeign = problem<{ pool: string; why: string }>({
   severity: 'warning',
   title: 'A pool belongs to no imported cloud',
   message: ({ pool, why }) => `the pool ${pool} was left out: ${why}`,
-  remedy: () => 'nothing to do if it is somebody else’s; `stackloom plan --live` keeps clear of it',
+  remedy: () => 'nothing to do if it is not for a cloud; `stackloom plan --live` avoids its addresses',
   description: `A pool is a cloud's when it is scoped to its namespace, bears its name, or lies in one of its subnets. Others
 stay what they are.`,
   example: { pool: 'public-web', why: 'none of its addresses is in a subnet of a cloud' },

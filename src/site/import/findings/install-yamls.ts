@@ -4,8 +4,8 @@ import { problem } from '../../../errors/finding.ts'
 export const envLine = problem<{ line: string }>({
   code: 'SL2070',
   severity: 'warning',
-  title: 'A line of an environment file is no assignment',
-  message: ({ line }) => `this line sets no variable and was passed by: ${line}`,
+  title: 'A line of an environment file is not an assignment',
+  message: ({ line }) => `this line sets no variable and was skipped: ${line}`,
   remedy: () => 'write export NAME=value; commands and $(…) are not run by an import',
   description: `Environment files are shell scripts. The import reads assignments and references to earlier variables, and
 never runs anything.`,
@@ -115,7 +115,7 @@ export const publicPrefix = problem<{ cloud: string; network: string; cidr: stri
   code: 'SL2079',
   severity: 'warning',
   title: 'A network is in public address space',
-  message: ({ cloud, network, cidr }) => `${network} of ${cloud} is ${cidr}, which belongs to somebody on the Internet`,
+  message: ({ cloud, network, cidr }) => `${network} of ${cloud} is ${cidr}, which is public address space`,
   remedy: ({ variable }) => `set ${variable} to private addresses such as 172.26.0, or accept the finding of the plan`,
   description: `install_yamls puts designateext at 172.50.0.0/24, but private space ends at 172.31.255.255. Nodes and pods with
 such an address cannot reach its real owner, and DNS servers there answer the wrong clients.`,
@@ -165,11 +165,7 @@ export const literalStays = problem<{ what: string; variable: string; literal: s
   remedy: () => 'nothing to do here: all objects follow the plan',
   description: `The attachments of designate and designateext and the interfaces of the L2Advertisements are literals in the
 scripts: with another prefix or VLAN start, pods and announcements are on another network than the nodes.`,
-  example: {
-    what: 'the L2Advertisements',
-    variable: 'NETWORK_VLAN_START',
-    literal: 'VLANs 20, 21, 22 and 26',
-  },
+  example: { what: 'the L2Advertisements', variable: 'NETWORK_VLAN_START', literal: 'VLANs 20, 21, 22 and 26' },
 })
 
 export const upstreamDualStack = problem<{ cloud: string }>({
@@ -202,7 +198,7 @@ export const notImported = problem<{ name: string; why: string }>({
   severity: 'warning',
   title: 'A variable was not imported',
   message: ({ name, why }) => `${name} was left out: ${why}`,
-  remedy: () => 'add it to the site file by hand if it is needed',
+  remedy: () => 'add it to the site file if it is needed',
   description: `Some settings of install_yamls have no counterpart, or lack a part that a site file needs: its host routes have
 no next hop, for one.`,
   example: { name: 'STORAGE_HOST_ROUTES', why: 'it has no next hop' },
