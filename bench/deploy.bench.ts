@@ -7,12 +7,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { KubeObject } from '../src/api/object.ts'
 import { systemClock } from '../src/clock/clock.ts'
-import { applyChanges } from '../src/deploy/apply.ts'
-import { createLimiter } from '../src/deploy/limiter.ts'
+import { applyChanges, createLimiter } from '../src/deploy/apply.ts'
 import { openLiveView } from '../src/deploy/live-view.ts'
-import { siteOfPlan } from '../src/deploy/site-of-plan.ts'
+import { compareObjects, distinctKinds } from '../src/deploy/object-changes.ts'
 import { up } from '../src/deploy/up.ts'
-import { compareObjects, distinctKinds } from '../src/deploy/world.ts'
 import type { KubeClient } from '../src/kube/client.ts'
 import { type Connection, connect } from '../src/kube/connect.ts'
 import type { Plan } from '../src/plan/plan.ts'
@@ -22,7 +20,7 @@ import { ensurePrograms } from '../src/sandbox/build/ensure-programs.ts'
 import { startCluster } from '../test/cluster.ts'
 import { neverAborted } from '../test/never-aborted.ts'
 import { testPlan } from '../test/plan.ts'
-import { prepareCluster, startActors } from '../test/real/deploy/deployment-fixture.ts'
+import { nodeNames, prepareCluster, startActors } from '../test/real/deploy/deployment-fixture.ts'
 import { sandboxContext } from '../test/sandbox-context.ts'
 import type { Figure } from '../tools/figure.ts'
 import { median, once, ratio, runNode, runProgram } from '../tools/measure.ts'
@@ -45,13 +43,13 @@ const context: StageContext = { emit: () => undefined, stop: neverAborted(), clo
 
 /** What `up` does with a stage's objects, for all of them at once: look, compare, apply. */
 async function applyAll(client: KubeClient, objects: readonly KubeObject[]): Promise<void> {
-  const lookout = openLiveView({ client })
+  const view = openLiveView({ client })
   try {
-    await lookout.watch(distinctKinds(objects), context)
-    const changes = compareObjects(objects, { lookout })
-    await applyChanges(changes, { client, force: false, gate: createLimiter(8) }, context)
+    await view.watch(distinctKinds(objects), context)
+    const changes = compareObjects(objects, view.index())
+    await applyChanges(changes, { client, force: false, limiter: createLimiter(8) }, context)
   } finally {
-    await lookout.close()
+    await view.close()
   }
 }
 
@@ -116,17 +114,19 @@ function sitePlan(many: number): Plan {
 
 const ran = once(async (): Promise<RunFigures> => {
   const { cluster, stop } = await startCluster({ crds: 'today', metallb: true, controllerManager: true })
-  const site = siteOfPlan(sitePlan(CLOUDS))
-  await prepareCluster(cluster.client, site.nodes)
+  const plan = sitePlan(CLOUDS)
+  const documents = renderDocuments(plan)
+  await prepareCluster(cluster.client, nodeNames(plan))
   const cast = startActors(cluster.connection, undefined, 10)
   const connection = await connect({ kubeconfig: cluster.kubeconfig, env: {} })
-  const witness = await watchReadiness(connection)
+  const observer = await watchReadiness(connection)
   try {
     const run = async (): Promise<number> => {
       const began = performance.now()
       const report = await up({
         client: connection.client,
-        site,
+        plan,
+        documents,
         selection: {},
         run: 'bench',
         what: 'up',
@@ -138,12 +138,12 @@ const ran = once(async (): Promise<RunFigures> => {
       return performance.now() - began
     }
     const first = await run()
-    const lagMs = performance.now() - witness.last()
+    const lagMs = performance.now() - observer.last()
     const again: number[] = []
     for (let round = 0; round < 3; round += 1) again.push(await run())
     return { again: median(again) / first, lagMs }
   } finally {
-    await witness.close()
+    await observer.close()
     await connection.close()
     await cast.stop()
     await stop()
@@ -153,14 +153,14 @@ const ran = once(async (): Promise<RunFigures> => {
 /** A second pair of eyes: when the last control plane became ready, as anybody could have seen it. */
 async function watchReadiness({ client }: Connection) {
   const kind = { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackControlPlane' }
-  const lookout = openLiveView({ client })
-  await lookout.watch([kind], context)
+  const view = openLiveView({ client })
+  await view.watch([kind], context)
   let last = performance.now()
   let open = true
   const seen = new Map<string, boolean>()
   const watching = (async () => {
     while (open) {
-      for (const object of lookout.index().all('core.openstack.org/OpenStackControlPlane')) {
+      for (const object of view.index().all('core.openstack.org/OpenStackControlPlane')) {
         const { conditions = [] } = (object['status'] ?? {}) as {
           conditions?: { type: string; status: string }[]
         }
@@ -169,7 +169,7 @@ async function watchReadiness({ client }: Connection) {
         if (ready && !seen.get(key)) last = performance.now()
         seen.set(key, ready)
       }
-      await lookout.waitForChange(undefined, 100, context)
+      await view.waitForChange(undefined, 100, context)
     }
   })()
   return {
@@ -177,7 +177,7 @@ async function watchReadiness({ client }: Connection) {
     close: async () => {
       open = false
       await watching
-      await lookout.close()
+      await view.close()
     },
   }
 }

@@ -3,10 +3,10 @@
  * shell understands. `up`, `down`, `adopt` and `update` differ in the work alone.
  */
 
+import { leaseLost } from '../deploy/findings/up.ts'
 import { finding } from '../errors/finding.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { EventSink } from '../run/events.ts'
-import { leaseLost } from '../run/findings.ts'
 import type { Io } from './io.ts'
 import { formatFinding } from './output/findings.ts'
 import type { EventFormat } from './output/run/events-option.ts'

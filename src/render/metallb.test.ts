@@ -21,8 +21,8 @@ function each(plan: Plan, render: (plan: Plan, cloud: Plan['clouds'][number]) =>
   return plan.clouds.flatMap((cloud) => render(plan, cloud))
 }
 
-describe('pools', () => {
-  it('carry the namespace in their name, serve it alone, and give nothing unasked', () => {
+describe('renderPools', () => {
+  it('names pools after the namespace, limits them to it, and disables automatic assignment', () => {
     const pools = each(testPlan({ clouds: two }), renderPools)
     expect(pools.map((pool) => pool.metadata.name)).toEqual(
       two.flatMap(({ namespace }) =>
@@ -37,7 +37,7 @@ describe('pools', () => {
     })
   })
 
-  it('have a hole where an address is reserved, and a range per family', () => {
+  it('leaves out reserved addresses, and has a range per family', () => {
     const plan = testPlan({ families: [4, 6] })
     const [cloud] = plan.clouds
     const networks = cloud?.networks.map((network) => ({
@@ -54,8 +54,8 @@ describe('pools', () => {
   })
 })
 
-describe('layer 2', () => {
-  it('announces on the bridge where the NIC is enslaved, and only from nodes of the site', () => {
+describe('renderAdvertisements with layer 2', () => {
+  it('announces on the bridge if there is one, and only from nodes of the site', () => {
     const found = each(testPlan({ nodes: 2 }), renderAdvertisements)
     expect(found.map((one) => one.kind)).toEqual(Array.from({ length: 5 }, () => 'L2Advertisement'))
     expect(found[0]?.metadata.name).toBe('openstack-ctlplane')
@@ -73,8 +73,8 @@ describe('layer 2', () => {
   })
 })
 
-describe('BGP', () => {
-  it('has one session per router for all clouds, and an advertisement per cloud', () => {
+describe('renderAdvertisements with BGP', () => {
+  it('has one peer per router for all clouds, and an advertisement per cloud', () => {
     const plan = testPlan({ clouds: two, cluster: { metallb: bgp } })
     expect(renderPeers(plan).map((renderPeer) => renderPeer.metadata.name)).toEqual([
       'bgp-peer-openstack',

@@ -1,23 +1,30 @@
 /**
- * Everything of a site but its Secrets: what `render` prints and `up` applies.
+ * Renders a plan: every object of a site except its Secrets, and the findings about them, which the caller judges.
  *
- * Each document says which stage it belongs to and which cloud, so that neither has to guess. When a stage comes is
- * said by `deploy/stage-table.ts`; the order here is that of the printed stream.
+ * Each document has its stage and cloud. The order of stages is in `deploy/stage-table.ts`; here it is the printed order.
  */
 import type { KubeObject } from '../api/object.ts'
+import { type Finding, hasErrors } from '../errors/finding.ts'
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
+import type { LocatePath } from '../plan/slots/cloud-services.ts'
+import type { CrdFields } from '../plan/slots/crd-fields.ts'
 import { renderControlPlane } from './control-plane/control-plane.ts'
-import { renderDnsData } from './dns-data.ts'
+import { lintDocuments } from './lints.ts'
 import { renderAdvertisements, renderPeers, renderPools } from './metallb.ts'
 import { renderAttachments } from './multus.ts'
-import { renderCloudNamespace } from './namespaces.ts'
-import { renderNetConfig } from './netconfig.ts'
+import { renderDnsData, renderNetConfig } from './netconfig.ts'
 import { indexSegments, renderBasePolicies, renderCloudPolicies, type SegmentIndex } from './nmstate.ts'
 import { renderDataPlane } from './node-sets.ts'
-import { renderMetalLbOperand, renderNmstateOperand, renderOpenStackOperand, renderOperator } from './operators.ts'
+import {
+  renderCloudNamespace,
+  renderMetalLbOperand,
+  renderNmstateOperand,
+  renderOpenStackOperand,
+  renderOperator,
+} from './operators.ts'
 import { renderVipPolicy } from './vip-policy.ts'
 
-/** Stages of a deployment that have documents, in the order in which `render` prints them. */
+/** Stages that have documents, in the order in which `render` prints them. */
 export const documentStages = [
   'nmstate',
   'metallb',
@@ -42,6 +49,25 @@ export interface RenderedDocument {
   readonly object: KubeObject
 }
 
+export interface RenderOptions {
+  /** Finds the position of a path in the site file. */
+  readonly locate: LocatePath
+  /** Fields of the control plane's CRD; without them names of raw fields are not checked. */
+  readonly crdFields?: CrdFields | undefined
+}
+
+export interface RenderedSite {
+  readonly documents: readonly RenderedDocument[]
+  /** Not judged yet: the site file may accept some of them. */
+  readonly findings: readonly Finding[]
+}
+
+/** A plan with errors may lack values that documents need, so it has findings only. */
+export function renderSite(plan: Plan, { crdFields, locate }: RenderOptions): RenderedSite {
+  const findings = lintDocuments(plan, crdFields, locate)
+  return { documents: hasErrors(plan.findings) ? [] : renderDocuments(plan), findings }
+}
+
 export function renderDocuments(plan: Plan): readonly RenderedDocument[] {
   const index = indexSegments(plan)
   const documents = [...sharedDocuments(plan, index)]
@@ -60,8 +86,7 @@ function sharedDocuments(plan: Plan, index: SegmentIndex): readonly RenderedDocu
   ]
 }
 
-/** One cloud's documents; the index is found once for all clouds. */
-function cloudDocuments(plan: Plan, cloud: PlannedCloud, index = indexSegments(plan)): readonly RenderedDocument[] {
+function cloudDocuments(plan: Plan, cloud: PlannedCloud, index: SegmentIndex): readonly RenderedDocument[] {
   const { name } = cloud
   return [
     ...forStage('nncp', renderCloudPolicies(plan, cloud, index), name),

@@ -12,7 +12,7 @@ import * as runs from '../../dataplane/findings/runs.ts'
 import * as access from '../../deploy/findings/access.ts'
 import * as adopt from '../../deploy/findings/adopt.ts'
 import * as down from '../../deploy/findings/down.ts'
-import * as preflight from '../../deploy/findings/preflight.ts'
+import * as up from '../../deploy/findings/up.ts'
 import * as update from '../../deploy/findings/update.ts'
 import * as doctorControlPlane from '../../doctor/findings/control-plane-findings.ts'
 import * as doctorDataPlane from '../../doctor/findings/data-plane-findings.ts'
@@ -46,6 +46,7 @@ import * as lock from '../../plan/findings/lock.ts'
 import * as segments from '../../plan/findings/segments.ts'
 import * as plan from '../../plan/findings/site.ts'
 import * as render from '../../plan/slots/findings.ts'
+import * as documents from '../../render/findings.ts'
 import * as deploy from '../../run/findings.ts'
 import * as sandbox from '../../sandbox/findings.ts'
 import * as site from '../../site/findings.ts'
@@ -67,7 +68,7 @@ const areas: readonly object[] = [
   dataplane,
   deploy,
   down,
-  preflight,
+  up,
   dns,
   doctor,
   doctorControlPlane,
@@ -98,6 +99,7 @@ const areas: readonly object[] = [
   plan,
   probe,
   render,
+  documents,
   room,
   runs,
   runtime,

@@ -12,7 +12,7 @@ import path from 'node:path'
 import { unwritableFile } from '../../errors/common.ts'
 import { Failure, failure, formatError } from '../../errors/failure.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { changedByOthers, foreignFile } from '../../plan/slots/findings.ts'
+import { changedByOthers, foreignFile } from '../../render/findings.ts'
 
 export interface TreeChanges {
   readonly written: readonly string[]

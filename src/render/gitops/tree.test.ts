@@ -27,8 +27,8 @@ function built(tree: ReadonlyMap<string, string>, folder = ''): readonly KubeObj
   })
 }
 
-describe('the GitOps tree', () => {
-  it('has a folder for what is shared and one for each cloud, layer by layer', () => {
+describe('gitopsTree', () => {
+  it('has a folder for what is shared and one per cloud, each with its layers', () => {
     const folders = [...treeFor().keys()].map((name) => name.slice(0, Math.max(0, name.lastIndexOf('/'))))
     expect([...new Set(folders)].sort()).toEqual([
       '',
@@ -48,13 +48,13 @@ describe('the GitOps tree', () => {
     ])
   })
 
-  it('builds to the stream, in its order', () => {
+  it('builds with kustomize to the stream, in its order', () => {
     const plan = testPlan({ clouds })
     const stream = sortByLayer(renderDocuments(plan)).map(({ object }) => object)
     expect(built(treeFor())).toEqual(stream)
   })
 
-  it('lists the keys of Secrets, and holds none of their values', () => {
+  it('lists the keys of Secrets without values', () => {
     const text = treeFor().get('clouds/rhoso1/needed-secrets.yaml') ?? ''
     const { secrets } = load(text) as {
       secrets: readonly { name: string; keys: readonly { key: string }[] }[]
@@ -69,7 +69,7 @@ describe('the GitOps tree', () => {
     expect([...treeFor().values()].some((one) => /^kind: Secret$/m.test(one))).toBe(false)
   })
 
-  it('has waves for Argo CD: what is shared before the clouds, layer after layer, and the health of the kinds', () => {
+  it('has sync waves and health rules for Argo CD', () => {
     const tree = treeFor('argocd')
     const waves = built(tree).map((one) => Number(one.metadata.annotations?.['argocd.argoproj.io/sync-wave']))
     expect(new Set(waves)).toEqual(new Set([0, 1, 2, 3, 4, 5, 6]))
@@ -78,7 +78,7 @@ describe('the GitOps tree', () => {
     expect(layers).toHaveLength(6)
   })
 
-  it('has Kustomizations for Flux, each after the one that it needs', () => {
+  it('has Kustomizations for Flux, each with its dependency', () => {
     const all = loadAll(treeFor('flux').get('flux/kustomizations.yaml') ?? '') as readonly KubeObject[]
     const after = Object.fromEntries(
       all.map((one) => {

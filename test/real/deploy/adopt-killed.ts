@@ -32,17 +32,17 @@ export async function adoptUntil(writes: number, { clouds, at, kubeconfig }: Cas
   await ended
 }
 
-async function main([clouds = '', at = '', kubeconfig = '']: readonly string[]): Promise<void> {
+async function main([clouds = '', index = '', kubeconfig = '']: readonly string[]): Promise<void> {
   const connection = await connect({ kubeconfig, env: process.env })
   const { client } = connection
-  const lookout = openLiveView({ client })
+  const view = openLiveView({ client })
   const plan = adoptPlan(Number(clouds))
-  const cloud = plan.clouds[Number(at)] as PlannedCloud
+  const cloud = plan.clouds[Number(index)] as PlannedCloud
   const sink = ({ kind }: { readonly kind: string }): void => {
     if (kind === 'applied') process.stdout.write('write\n')
   }
-  await adopt({ client, lookout, plan, cloud, run: 'killed', sink, stop: neverAborted() })
-  await lookout.close()
+  await adopt({ client, view, plan, cloud, run: 'killed', sink, stop: neverAborted() })
+  await view.close()
   await connection.close()
 }
 

@@ -3,7 +3,7 @@ import { getField, getString } from '../../../src/api/raw-object.ts'
 import { systemClock } from '../../../src/clock/clock.ts'
 import { adopt, inspectCloud } from '../../../src/deploy/adopt/adopt.ts'
 import type { Adoption } from '../../../src/deploy/adopt/adoption.ts'
-import { isEmpty } from '../../../src/deploy/adopt/wishes.ts'
+import { isEmpty } from '../../../src/deploy/adopt/service-moves.ts'
 import { ADOPT_MANAGER } from '../../../src/deploy/adopt/writes.ts'
 import { type LiveView, openLiveView } from '../../../src/deploy/live-view.ts'
 import type { PlannedCloud } from '../../../src/plan/plan.ts'
@@ -22,15 +22,17 @@ const servicesOf = (cloud: PlannedCloud): number => (cloud.from.file.services?.[
 const CASES = 3
 const clouds = CASES + count({ test: 1, soak: 22 })
 const plan = adoptPlan(clouds)
-const cloudAt = (at: number): PlannedCloud => plan.clouds[at] as PlannedCloud
+const cloudAt = (index: number): PlannedCloud => plan.clouds[index] as PlannedCloud
 
-/** What an adoption would still do, in words. */
+/** Describes what an adoption would still do. */
 function leftToDo({ networks, oldAdvertisements, missing }: Adoption): readonly string[] {
-  const asking = networks.flatMap(({ services, slots }) => [...services, ...slots])
+  const moves = networks.flatMap(({ services, slots }) => [...services, ...slots])
   return [
     ...networks.filter(({ kind }) => kind !== 'as planned').map(({ network, kind }) => `${network} ${kind}`),
     ...networks.flatMap(({ old }) => old.map(({ pool }) => `old pool ${pool.metadata.name}`)),
-    ...asking.filter(({ lacks }) => !isEmpty(lacks)).map(({ name, lacks }) => `${name} ${JSON.stringify(lacks)}`),
+    ...moves
+      .filter(({ missing: annotations }) => !isEmpty(annotations))
+      .map(({ name, missing: annotations }) => `${name} ${JSON.stringify(annotations)}`),
     ...oldAdvertisements.map(({ metadata }) => `old advertisement ${metadata.name}`),
     ...missing.map(({ kind, metadata }) => `no ${kind} ${metadata.name}`),
   ]
@@ -53,22 +55,22 @@ describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
     return settled(cluster.client, cloud.namespace, servicesOf(cloud))
   }
 
-  const withLookout = async <T>(work: (lookout: LiveView) => Promise<T>): Promise<T> => {
-    const lookout = openLiveView({ client: cluster.client })
+  const withView = async <T>(work: (view: LiveView) => Promise<T>): Promise<T> => {
+    const view = openLiveView({ client: cluster.client })
     try {
-      return await work(lookout)
+      return await work(view)
     } finally {
-      await lookout.close()
+      await view.close()
     }
   }
 
   const run = async (cloud: PlannedCloud, sink: EventSink = () => undefined) => {
     const { client } = cluster
     const settings = { client, plan, cloud, run: 'test', sink, stop: neverAborted() }
-    const done = await withLookout((lookout) => adopt({ ...settings, lookout }))
+    const done = await withView((view) => adopt({ ...settings, view }))
     expect(done.report.stages.filter(({ outcome }) => outcome !== 'done')).toEqual([])
-    // A new look: the old one may not have seen the last write yet.
-    return { ...done, after: await withLookout((lookout) => inspectCloud({ lookout, plan, cloud }, quiet)) }
+    // A new view: the old one may not show the last write yet.
+    return { ...done, after: await withView((view) => inspectCloud({ view, plan, cloud }, quiet)) }
   }
 
   const get = (kind: string, name: string, namespace?: string, apiVersion = 'metallb.io/v1beta1') =>

@@ -3,7 +3,6 @@ import type { KubeObject } from '../../../src/api/object.ts'
 import { formatGroupKind } from '../../../src/api/snapshot.ts'
 import { readInventories } from '../../../src/deploy/inventory.ts'
 import { findLeftovers } from '../../../src/deploy/site-changes.ts'
-import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
 import { addOwnershipLabels } from '../../../src/render/labels.ts'
 import { renderDocuments } from '../../../src/render/render.ts'
@@ -14,6 +13,7 @@ import { testPlan } from '../../plan.ts'
 import {
   deploy,
   failedStages,
+  nodeNames,
   objectContents,
   objectsIn,
   prepareCluster,
@@ -32,12 +32,12 @@ const three = testPlan({ nodes: 2, clouds: [rhoso1, rhoso2, rhoso3] })
 const DEPLOYMENT = { apiVersion: 'dataplane.openstack.org/v1beta1', kind: 'OpenStackDataPlaneDeployment' }
 
 /** Of the first cloud, as an earlier site file had it. */
-function extraPool(at: number): KubeObject {
+function extraPool(address: number): KubeObject {
   const object = {
     apiVersion: 'metallb.io/v1beta1',
     kind: 'IPAddressPool',
-    metadata: { name: `extra-${at}`, namespace: 'metallb-system' },
-    spec: { addresses: [`172.18.0.${at}-172.18.0.${at + 1}`], autoAssign: false },
+    metadata: { name: `extra-${address}`, namespace: 'metallb-system' },
+    spec: { addresses: [`172.18.0.${address}-172.18.0.${address + 1}`], autoAssign: false },
   }
   return addOwnershipLabels(object, { site: 'lab', cloud: 'rhoso1' })
 }
@@ -57,7 +57,7 @@ describe('a site in the sandbox', { timeout: 600_000 }, () => {
   let before: Readonly<Record<string, string>> = {}
 
   beforeAll(async () => {
-    await prepareCluster(cluster.client, siteOfPlan(two).nodes)
+    await prepareCluster(cluster.client, nodeNames(two))
     before = objectContents(await objectsIn(cluster.client, two))
     cast = startActors(cluster.connection)
   })
@@ -74,10 +74,11 @@ describe('a site in the sandbox', { timeout: 600_000 }, () => {
 
   it('goes from nothing to two clouds, every Service with an address of its own cloud', async () => {
     expect(failedStages(await deploy(cluster.client, two))).toEqual([])
-    for (const { namespace, vips } of siteOfPlan(two).clouds) {
+    for (const { namespace, networks } of two.clouds) {
       const { items } = await cluster.client.list({ apiVersion: 'v1', kind: 'Service' }, { namespace })
       const addresses = new Set(items.flatMap(ingressAddresses))
-      expect([...addresses].sort()).toEqual([...vips].sort())
+      const planned = new Set(networks.flatMap(({ vips }) => vips.map(({ address }) => address)))
+      expect([...addresses].sort()).toEqual([...planned].sort())
     }
   })
 
@@ -106,11 +107,11 @@ describe('a site in the sandbox', { timeout: 600_000 }, () => {
     const { name } = deployment.metadata
     const patch = { metadata: { annotations: { 'stackloom.dev/hosts-discovered': null } } }
     await cluster.client.patch({ ...DEPLOYMENT, namespace: 'openstack', name }, patch, { type: 'merge' })
-    const looked: string[] = []
+    const discovered: string[] = []
     const discovering = (ends: () => string) => ({
       selection: { stages: ['data-plane'] },
-      discoverHosts: async ({ name: cloud }: { readonly name: string }) => {
-        looked.push(cloud)
+      discoverHosts: async (namespace: string) => {
+        discovered.push(namespace)
         return ends()
       },
     })
@@ -121,27 +122,27 @@ describe('a site in the sandbox', { timeout: 600_000 }, () => {
     const fine = discovering(() => 'found')
     expect(failedStages(await deploy(cluster.client, two, fine))).toEqual([])
     expect(failedStages(await deploy(cluster.client, two, fine))).toEqual([])
-    expect(looked).toEqual(['rhoso1', 'rhoso1'])
+    expect(discovered).toEqual(['openstack', 'openstack'])
   })
 
   it('is freed of what left it, except a pool whose address somebody has', async () => {
     const before = await ofCloud(two, 'rhoso2', 'openstack2')
-    const extras = [50, 60].map((at) => extraPool(at))
-    const site = siteOfPlan(two)
-    const documents = extras.map((object) => ({
+    const rendered = renderDocuments(two)
+    const extras = [50, 60].map((address) => ({
       stage: 'metallb-config' as const,
       cloud: 'rhoso1',
-      object,
+      object: extraPool(address),
     }))
-    const more = { ...site, documents: [...site.documents, ...documents] }
     const selection = { clouds: ['rhoso1'], stages: ['metallb-config'] }
-    expect(failedStages(await deploy(cluster.client, two, { site: more, selection }))).toEqual([])
+    expect(failedStages(await deploy(cluster.client, two, { documents: [...rendered, ...extras], selection }))).toEqual(
+      [],
+    )
     const user = serviceOf('172.18.0.50')
     await cluster.client.create(user)
     const used = () => cluster.client.get({ apiVersion: 'v1', kind: 'Service', ...user.metadata })
     await expect.poll(async () => ingressAddresses((await used()) ?? user), { timeout: 120_000 }).toHaveLength(1)
 
-    const left = async () => findLeftovers(site, await readInventories(cluster.client), ['rhoso1'])
+    const left = async () => findLeftovers(two, rendered, await readInventories(cluster.client), ['rhoso1'])
     expect((await left()).map(({ ref }) => ref.name).sort()).toEqual(['extra-50', 'extra-60'])
     const kept = await deploy(cluster.client, two, { selection, prune: await left() })
     expect(failedStages(kept)).toEqual([])
