@@ -143,7 +143,7 @@ export interface PlacedProbes {
 }
 
 /** Pure. */
-export function placeProbes(plan: Plan, objects: readonly KubeObject[], live: readonly KubeObject[]): PlacedProbes {
+function placeProbes(plan: Plan, objects: readonly KubeObject[], live: readonly KubeObject[]): PlacedProbes {
   const byName = new Map(live.map((pod) => [`${pod.metadata.namespace}/${pod.metadata.name}`, pod]))
   const pods: ProbePod[] = []
   const missing: FailedProbe[] = []

@@ -27,7 +27,7 @@ export const nothingSelected = problem<object>({
   severity: 'error',
   title: 'The options leave no stage to run',
   message: () => 'no stage is left to run: the options exclude each other',
-  remedy: () => 'drop one of the options that select stages: --from, --until, --skip, --stage, --cloud',
+  remedy: () => 'drop one of the options that choose stages: --from, --until, --skip, --stage, --cloud',
   description: `Each option narrows the selection: \`--stage control-plane --until netattach\` selects a stage that comes
 after the last one that may run. Nothing was done.`,
   example: {},

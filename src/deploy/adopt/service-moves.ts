@@ -220,15 +220,15 @@ function requestOfSlot(
 const NEW_PREFIX = 'metallb.io'
 const OLD_PREFIX = 'metallb.universe.tf'
 
-export type MetalLbAnnotation = 'address-pool' | 'allow-shared-ip' | 'loadBalancerIPs'
+type MetalLbAnnotation = 'address-pool' | 'allow-shared-ip' | 'loadBalancerIPs'
 
 /** As MetalLB reads them: the new prefix wins if it exists, even with an empty value. */
-export function readAnnotation(annotations: Annotations | undefined, name: MetalLbAnnotation): string {
+function readAnnotation(annotations: Annotations | undefined, name: MetalLbAnnotation): string {
   return annotations?.[`${NEW_PREFIX}/${name}`] ?? annotations?.[`${OLD_PREFIX}/${name}`] ?? ''
 }
 
 /** Both prefixes: the new one wins over old values that operators never remove, the old one is for older readers. */
-export function writeAnnotations(values: Readonly<Partial<Record<MetalLbAnnotation, string>>>): Annotations {
+function writeAnnotations(values: Readonly<Partial<Record<MetalLbAnnotation, string>>>): Annotations {
   const entries = Object.entries(values)
   return Object.fromEntries(
     [OLD_PREFIX, NEW_PREFIX].flatMap((prefix) => entries.map(([name, text]) => [`${prefix}/${name}`, text])),

@@ -142,6 +142,6 @@ describe('the slot table', () => {
   ])('refuses what is not the CRD: %j', (crd, reason) => {
     const read = readSlotTable(crd, 'crd.yaml')
     const messages = read.kind === 'refused' ? read.findings.map((finding) => finding.message) : []
-    expect(messages).toEqual([`crd.yaml cannot tell the control plane's slots: ${reason}`])
+    expect(messages).toEqual([`crd.yaml does not define the control plane's slots: ${reason}`])
   })
 })

@@ -104,7 +104,7 @@ describe('the Services of a cloud', () => {
     const on = usesOf(testCloud({ services: { designate: true } }))
     expect(problems(on)).toEqual([])
     const off = usesOf(testCloud({ services: { placement: false } }))
-    expect(problems(off)).toEqual(['SL3007 rhoso1: nova does not work without placement, which is turned off'])
+    expect(problems(off)).toEqual(['SL3007 rhoso1: nova does not work without placement, which is disabled'])
   })
 })
 

@@ -40,7 +40,7 @@ function leftToDo({ networks, oldAdvertisements, missing }: Adoption): readonly 
 
 const quiet = { emit: () => undefined, stop: neverAborted(), clock: systemClock }
 
-describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
+describe('adopt moves a cloud of install_yamls', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
   let cast: RunningActors | undefined
 
@@ -80,14 +80,14 @@ describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
     const cloud = cloudAt(0)
     let before: ReadonlyMap<string, string>
 
-    it('moves to its own pools, every Service with the address that it had', async () => {
+    it('to its own pools, and every Service keeps its address', async () => {
       before = await install(cloud, { pool: (network) => network })
       const { gaps } = await run(cloud)
       expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)
       expect([...gaps.keys()]).toEqual(['ctlplane', 'internalapi', 'designateext'])
     })
 
-    it('has pools for its namespace alone, and nothing of the old ones', async () => {
+    it('to pools for its namespace only, and removes the old ones', async () => {
       const pool = await get('IPAddressPool', `${cloud.namespace}-internalapi`, 'metallb-system')
       expect(pool?.['spec']).toMatchObject({
         autoAssign: false,
@@ -98,7 +98,7 @@ describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
       expect(await get('L2Advertisement', `${cloud.namespace}-internalapi`, 'metallb-system')).toBeDefined()
     })
 
-    it('has a control plane that asks in both spellings, with everything else that it said', async () => {
+    it('and sets both spellings in the control plane, with all other fields unchanged', async () => {
       const live = await get('OpenStackControlPlane', SAMPLE, cloud.namespace, 'core.openstack.org/v1beta1')
       const internal = getField(live, ...'spec.keystone.template.override.service.internal'.split('.'))
       expect(getField(internal, 'metadata', 'annotations')).toEqual({
@@ -121,14 +121,14 @@ describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
       expect(live?.metadata.managedFields?.map(({ manager }) => manager)).toContain(ADOPT_MANAGER)
     })
 
-    it('keeps its network attachments word for word', async () => {
+    it('and does not change its network attachments', async () => {
       const live = await get('NetworkAttachmentDefinition', 'internalapi', cloud.namespace, 'k8s.cni.cncf.io/v1')
       expect(getString(live, 'spec', 'config')).toContain('172.17.0.0/24')
       expect(getString(live, 'spec', 'config')).not.toContain('network_name')
       expect(live?.metadata.managedFields?.map(({ manager }) => manager)).toEqual(['kubectl-client-side-apply'])
     })
 
-    it('is guarded from then on: another namespace cannot ask for its pool', async () => {
+    it('and from then on refuses its pool to other namespaces', async () => {
       const service = {
         apiVersion: 'v1',
         kind: 'Service',
@@ -145,7 +145,7 @@ describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
         .toContain(cloud.name)
     })
 
-    it('is as planned afterwards: a second run finds nothing to move', async () => {
+    it('completely: a second run finds nothing to move', async () => {
       const { after, gaps } = await run(cloud)
       expect(leftToDo(after)).toEqual([])
       expect(gaps.size).toBe(0)
@@ -153,10 +153,10 @@ describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
     })
   })
 
-  describe('that is moved already, while MetalLB has not given an address back', () => {
+  describe('that is moved already, while MetalLB has not assigned an address again', () => {
     const cloud = cloudAt(0)
 
-    it('is not done before MetalLB has', async () => {
+    it('and waits for MetalLB', async () => {
       const before = await addressesIn(cluster.client, cloud.namespace)
       await cluster.kill('metallb-controller')
       const service = {
@@ -180,7 +180,7 @@ describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
   describe('with the prefixed and scoped pools of document 000, patched into its control plane', () => {
     const cloud = cloudAt(1)
 
-    it('keeps them, and every address; from then on they give to nobody who does not ask', async () => {
+    it('in place: keeps pools and addresses, and disables automatic assignment', async () => {
       const pool = (network: string) => `${cloud.namespace}-${network}`
       const before = await install(cloud, { pool, scoped: true, patched: true })
       const { after, gaps } = await run(cloud)
@@ -198,7 +198,7 @@ describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
   describe('with the scoped pools of document 001, which have no prefix', () => {
     const cloud = cloudAt(2)
 
-    it('moves to its own pools, every Service with the address that it had', async () => {
+    it('to its own pools, and every Service keeps its address', async () => {
       const advertisement = (network: string) => `${network}-${cloud.namespace}`
       const before = await install(cloud, { pool: (network) => network, advertisement, scoped: true })
       const { after } = await run(cloud)
@@ -209,7 +209,7 @@ describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
     })
   })
 
-  describe('whose adoption is killed', () => {
+  describe('whose adoption was killed', () => {
     const points = Array.from({ length: clouds - CASES }, (_, at) => at + CASES)
 
     it.for(points)('converges with the next run, every address as before (%i)', async (point) => {

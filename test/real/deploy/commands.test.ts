@@ -64,7 +64,7 @@ function definition(kind: string, plural: string): KubeObject {
   }
 }
 
-describe('the commands of a deployment', { timeout: 600_000 }, () => {
+describe('deployment commands', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
   let cast: RunningActors | undefined
   const folder = useFolder()
@@ -111,7 +111,7 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
     return new Promise((resolve) => child.on('close', (code) => resolve({ code, said })))
   }
 
-  it('stop at Ctrl-C with 130, say where they stand, and leave the cluster free for the next', async () => {
+  it('stop at Ctrl-C with 130, print their state, and release the cluster', async () => {
     const { code, said } = await interruptedAt('nncp')
     expect(code).toBe(130)
     const events = said
@@ -128,7 +128,7 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
     expect(getField(await get(LEASE), 'spec', 'holderIdentity') ?? '').toBe('')
   })
 
-  it('go on where they stood; cluster-wide settings are told, and left as they are without consent', async () => {
+  it('resume; report cluster-wide settings and do not change them without consent', async () => {
     const { code, err, out } = await stackloom('up')
     expect(code, err).toBe(0)
     expect(err).toContain('cluster setting: network.operator/cluster')
@@ -138,7 +138,7 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
     expect(out).toContain('stackloom access --cloud rhoso1')
   })
 
-  it('change these settings with consent', async () => {
+  it('change cluster-wide settings with consent', async () => {
     const { code, err } = await stackloom('up', '--configure-cluster')
     expect(code, err).toBe(0)
     expect(getField(await get(NETWORK), 'spec', 'defaultNetwork', 'ovnKubernetesConfig', 'gatewayConfig')).toEqual({
@@ -151,7 +151,7 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
     ])
   })
 
-  it('write nothing when nothing is to be done: every object keeps its version', async () => {
+  it('write nothing when nothing differs: every object keeps its resource version', async () => {
     const before = resourceVersions(await settledObjects(cluster.connection))
     const { code, err } = await stackloom('up')
     expect(code, err).toBe(0)
@@ -159,7 +159,7 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
     expect(resourceVersions(await settledObjects(cluster.connection))).toEqual(before)
   })
 
-  it('see nothing to change, and say so with 0', async () => {
+  it('find nothing to change, and exit with 0', async () => {
     const { code, out, err } = await stackloom('diff')
     expect({ code, out }, err).toEqual({ code: 0, out: 'nothing would change\n' })
     const status = await stackloom('status')
@@ -169,7 +169,7 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
     expect(wide).toEqual([])
   })
 
-  it('show a hand in the diff with its field, its name and the risk, and exit 1', async () => {
+  it('show a manual edit in the diff with field, manager and risk, and exit with 1', async () => {
     await edit(POOL, { spec: { autoAssign: true } })
     const { code, out, err } = await stackloom('diff', '-o', 'json')
     expect(code).toBe(1)
@@ -186,7 +186,7 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
     expect(getField(await get(POOL), 'spec', 'autoAssign')).toBe(false)
   })
 
-  it("tell when the cluster's control plane has another schema than the lock", async () => {
+  it("report that the cluster's control plane has another schema than the lock", async () => {
     const crd = {
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
@@ -203,7 +203,7 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
     expect((await stackloom('up')).err).not.toContain('SL4026')
   })
 
-  it('report a finalizer whose owner is away, with its name, and do not rip it out', async () => {
+  it('report a finalizer whose owner does not run, and do not remove it', async () => {
     await cast?.stop()
     const report = await down({
       client: cluster.client,
@@ -220,7 +220,7 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
     cast = startActors(cluster.connection)
   })
 
-  it('leave the volumes of a cloud, with what opens them, until the data may go', async () => {
+  it('keep the volumes of a cloud with their Secrets until --delete-data', async () => {
     const claim: KubeObject = {
       apiVersion: 'v1',
       kind: 'PersistentVolumeClaim',

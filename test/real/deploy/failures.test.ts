@@ -25,7 +25,7 @@ function apiVip(): string {
 
 const grace = { errorMs: 5_000, podMs: 5_000, allocationMs: 2_000 }
 
-describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
+describe('up', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
   let cast: RunningActors | undefined
 
@@ -42,7 +42,7 @@ describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
       { type: 'merge' },
     )
 
-  it('stops at the node whose network refuses, with its words, before it touches the next', async () => {
+  it('stops at the node that refuses its network, with the reason, before the next node', async () => {
     await annotate('worker-0', 'interface enp6s0 not found')
     const failed = await deploy(cluster.client, plan, { selection: { until: ['netattach'] }, grace })
     expect(failedStages(failed)[0]).toMatch(/^nncp failed: node worker-0 refuses .*interface enp6s0 not found/s)
@@ -57,7 +57,7 @@ describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
     expect(failedStages(repaired)).toEqual([])
   })
 
-  it('rides out an API server that is killed in the middle', async () => {
+  it('continues after the API server was killed', async () => {
     let killed: Promise<void> | undefined
     const ridden = await deploy(cluster.client, plan, {
       selection: { until: ['metallb-config', 'netconfig'] },
@@ -71,7 +71,7 @@ describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
     expect(failedStages(ridden)).toEqual([])
   })
 
-  it('waits for a webhook that is down, says so, and goes on when it serves', async () => {
+  it('waits for a webhook that is down, and continues when it serves', async () => {
     await cluster.kill('metallb-webhooks')
     const pools = await cluster.client.list({ apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool' })
     const [pool] = pools.items
@@ -99,7 +99,7 @@ describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
     expect(failedStages(ridden)).toEqual([])
   })
 
-  it('gives up on a webhook that stays down, with its name', async () => {
+  it('fails with the name of a webhook that stays down', async () => {
     await cluster.kill('metallb-webhooks')
     const pool = {
       apiVersion: 'metallb.io/v1beta1',
@@ -115,7 +115,7 @@ describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
     expect(failedStages(await deploy(cluster.client, plan, { selection: { stages: ['metallb-config'] } }))).toEqual([])
   })
 
-  it('names whoever sits on an address that a Service needs', async () => {
+  it('reports which Service has the address that another one needs', async () => {
     // Another Service has the VIP of the APIs, in the cloud's own namespace.
     const vip = apiVip()
     const squatter: KubeObject = {
@@ -147,7 +147,7 @@ describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
     expect(failedStages(await deploy(cluster.client, plan, { grace: defaultGrace }))).toEqual([])
   })
 
-  it('names the Service that a pool has become too small for', async () => {
+  it('reports the Service for which a pool is too small', async () => {
     const vip = apiVip()
     const pool = { ...poolRef, name: 'openstack-internalapi' }
     const range = `${vip}-${vip}`
@@ -159,7 +159,7 @@ describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
     expect(failedStages(await deploy(cluster.client, plan, { force: true }))).toEqual([])
   })
 
-  it('is refused while another run is at work, with its name', async () => {
+  it('is refused while another run holds the Lease, with its name', async () => {
     const stop = new AbortController().signal
     const { client } = cluster
     await withRunLease({ client, identity: 'alice@elsewhere:1:x', stop }, async () => {

@@ -22,7 +22,7 @@ spec:
 `
 const kills = count({ test: 2, soak: 50 })
 
-describe('a run that is killed', { timeout: 600_000 + kills * 120_000 }, () => {
+describe('a run that was killed', { timeout: 600_000 + kills * 120_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
   let cast: RunningActors | undefined
   const folder = useFolder()
@@ -59,7 +59,7 @@ describe('a run that is killed', { timeout: 600_000 + kills * 120_000 }, () => {
     await rm(path.join(folder, 'site.lock.yaml'))
   }
 
-  it('goes on where it stood, whenever that was, and ends with the state of a run that nobody disturbed', async () => {
+  it('resumes at any point and ends with the state of an uninterrupted run', async () => {
     const empty = await state()
     const whole = await stackloom(['up'])
     expect(whole.code, whole.said).toBe(0)

@@ -1,4 +1,4 @@
-/** Node networking belongs to the whole site: what happens to the policies when a cloud or a node leaves the site file. */
+/** Tests what happens to node policies, which belong to the whole site, when a cloud or a node leaves the site file. */
 import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -89,7 +89,7 @@ describe('node networking', { timeout: 600_000 }, () => {
       .map(({ change }) => change)
 
   describe('of clouds with segments of their own', () => {
-    it('of a cloud that left the site file stays as it is, whatever is pruned', async () => {
+    it('of a cloud that left the site file is not pruned', async () => {
       await write({ clouds: [rhoso1, rhoso2] })
       await up()
       const before = await policies()
@@ -106,14 +106,14 @@ describe('node networking', { timeout: 600_000 }, () => {
       expect(await policies()).toEqual(before)
     })
 
-    it('goes with its cloud, taken off the nodes first; that of the others is not touched', async () => {
+    it('is removed from the nodes with its cloud; that of other clouds is unchanged', async () => {
       const before = await policies()
       const events = await down('--cloud', 'rhoso2')
       expect(doneTo(events, 'openstack2-worker-1')).toEqual(['changed', 'deleted'])
       expect(await policies()).toEqual(ofOthers(before, /^openstack2-/))
     })
 
-    it('of a node that left the site file is shown, and goes with --prune alone', async () => {
+    it('of a node that left the site file is shown, and removed only with --prune', async () => {
       const before = await policies()
       await write({ clouds: [rhoso1], nodes: 1 })
       await up()
@@ -131,7 +131,7 @@ describe('node networking', { timeout: 600_000 }, () => {
     const words = { isolation: 'shared-vlan' } as const
     let alone: readonly string[] = []
 
-    it('is one policy for each node, from the first cloud on: the second one adds its addresses', async () => {
+    it('has one policy for each node, to which the second cloud adds its addresses', async () => {
       await rm(path.join(folder, 'site.lock.yaml'), { force: true })
       await write({ ...words, clouds: [rhoso1] })
       await up()
@@ -144,7 +144,7 @@ describe('node networking', { timeout: 600_000 }, () => {
       expect(both).toContain('enp6s0.20 172.17.1.5')
     })
 
-    it('is not written without the addresses of a cloud that is still deployed', async () => {
+    it('keeps the addresses of a cloud that is still deployed', async () => {
       const before = await policies()
       await write({ ...words, clouds: [rhoso1] })
       const refused = await stackloom(...UP, '--prune')
@@ -155,7 +155,7 @@ describe('node networking', { timeout: 600_000 }, () => {
       expect(await policies()).toEqual(before)
     })
 
-    it('is not touched when the cloud goes; the next run takes its addresses off, and those alone', async () => {
+    it('is unchanged by down; the next up removes exactly the addresses of that cloud', async () => {
       const before = await policies()
       await down('--cloud', 'rhoso2')
       expect(await policies()).toEqual(before)

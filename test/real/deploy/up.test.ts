@@ -51,7 +51,7 @@ function serviceOf(address: string): KubeObject {
   }
 }
 
-describe('a site in the sandbox', { timeout: 600_000 }, () => {
+describe('up and down', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
   let cast: RunningActors | undefined
   let before: Readonly<Record<string, string>> = {}
@@ -72,7 +72,7 @@ describe('a site in the sandbox', { timeout: 600_000 }, () => {
     return objectContents(new Map(own))
   }
 
-  it('goes from nothing to two clouds, every Service with an address of its own cloud', async () => {
+  it('deploys two clouds, every Service with an address of its own cloud', async () => {
     expect(failedStages(await deploy(cluster.client, two))).toEqual([])
     for (const { namespace, networks } of two.clouds) {
       const { items } = await cluster.client.list({ apiVersion: 'v1', kind: 'Service' }, { namespace })
@@ -82,7 +82,7 @@ describe('a site in the sandbox', { timeout: 600_000 }, () => {
     }
   })
 
-  it('holds exactly what render gives', async () => {
+  it('apply exactly what render prints', async () => {
     const live = await objectsIn(cluster.client, two)
     const differences = renderDocuments(two).flatMap(({ object }) => {
       const { namespace, name } = object.metadata
@@ -92,7 +92,7 @@ describe('a site in the sandbox', { timeout: 600_000 }, () => {
     expect(differences).toEqual([])
   })
 
-  it('is not written a second time', async () => {
+  it('write nothing in a second run', async () => {
     const contents = objectContents(await objectsIn(cluster.client, two))
     const again = await deploy(cluster.client, two)
     expect(failedStages(again)).toEqual([])
@@ -100,7 +100,7 @@ describe('a site in the sandbox', { timeout: 600_000 }, () => {
     expect(objectContents(await objectsIn(cluster.client, two))).toEqual(contents)
   })
 
-  it('looks for hosts again when a run ended before nova had looked, and only then', async () => {
+  it('discover hosts again only when a run ended before the discovery', async () => {
     const { items } = await cluster.client.list(DEPLOYMENT, { namespace: 'openstack' })
     const [deployment] = items
     if (!deployment) throw new Error('the first cloud has hosts')
@@ -125,7 +125,7 @@ describe('a site in the sandbox', { timeout: 600_000 }, () => {
     expect(discovered).toEqual(['openstack', 'openstack'])
   })
 
-  it('is freed of what left it, except a pool whose address somebody has', async () => {
+  it('prune what left the site, except a pool whose address is in use', async () => {
     const before = await ofCloud(two, 'rhoso2', 'openstack2')
     const rendered = renderDocuments(two)
     const extras = [50, 60].map((address) => ({
@@ -160,7 +160,7 @@ describe('a site in the sandbox', { timeout: 600_000 }, () => {
     expect(await ofCloud(two, 'rhoso2', 'openstack2')).toEqual(before)
   })
 
-  it('takes a third cloud in without touching the first, and lets it go without touching anybody', async () => {
+  it('add and remove a third cloud without a change to the others', async () => {
     const first = await ofCloud(three, 'rhoso1', 'openstack')
     const second = await ofCloud(three, 'rhoso2', 'openstack2')
     expect(failedStages(await deploy(cluster.client, three))).toEqual([])
@@ -171,7 +171,7 @@ describe('a site in the sandbox', { timeout: 600_000 }, () => {
     expect(await ofCloud(three, 'rhoso3', 'openstack3')).toEqual({})
   })
 
-  it('sees a pool that a hand has edited, and names the hand', async () => {
+  it('report a manual edit of a pool with its manager', async () => {
     const pool = {
       apiVersion: 'metallb.io/v1beta1',
       kind: 'IPAddressPool',
@@ -190,7 +190,7 @@ describe('a site in the sandbox', { timeout: 600_000 }, () => {
     expect((await cluster.client.get(pool))?.['spec']).toMatchObject({ autoAssign: false })
   })
 
-  it('is gone without a trace after down', async () => {
+  it('leave nothing after down', async () => {
     const gone = await takeDown(cluster.client, 'all')
     expect(failedStages(gone)).toEqual([])
     const left = Object.keys(objectContents(await objectsIn(cluster.client, two)))

@@ -45,7 +45,7 @@ const versionOf = (namespace: string) => ({
   name: 'controlplane',
 })
 
-describe('an update of one of two clouds', { timeout: 600_000 }, () => {
+describe('update', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
   let cast: RunningActors | undefined
 
@@ -94,13 +94,13 @@ describe('an update of one of two clouds', { timeout: 600_000 }, () => {
     return JSON.stringify(lists.map(({ items }) => items))
   }
 
-  it('begins with what is deployed, wanted and available', async () => {
+  it('starts with the deployed, wanted and available version', async () => {
     const found = await inspect(async (updatePlan) => updatePlan)
     expect(found).toMatchObject({ deployed: '0.6.0', target: '0.6.0', available: '0.7.0', wanted: '0.7.0' })
     expect(found.findings).toEqual([])
   })
 
-  it("ends with the new version, in upstream's order, and no write to the other cloud", async () => {
+  it("reaches the new version in upstream's order, without a write to the other cloud", async () => {
     const other = await objectsOf('openstack2')
     const events: RunEvent[] = []
     const { client } = cluster
@@ -120,7 +120,7 @@ describe('an update of one of two clouds', { timeout: 600_000 }, () => {
     expect(await objectsOf('openstack2')).toBe(other)
   })
 
-  it('has nothing left to do', async () => {
+  it('has nothing to do in a second run', async () => {
     expect(await inspect(async (updatePlan) => isUpdated(updatePlan))).toBe(true)
   })
 
@@ -136,7 +136,7 @@ describe('an update of one of two clouds', { timeout: 600_000 }, () => {
     }
   }
 
-  it('is a command that shows the versions and does nothing without consent', async () => {
+  it('shows the versions as a command, and changes nothing without consent', async () => {
     const before = await objectsOf('openstack2')
     const { code, err, out } = await command('--cloud', 'rhoso2')
     expect({ code, out }).toEqual({ code: 1, out: '' })
@@ -148,7 +148,7 @@ describe('an update of one of two clouds', { timeout: 600_000 }, () => {
     expect(await objectsOf('openstack2')).toBe(before)
   })
 
-  it('is a command that ends with the new version, and says so the next time', async () => {
+  it('updates as a command, and reports the new version in the next run', async () => {
     const { code, out, err } = await command('--cloud', 'rhoso2', '--yes', '-o', 'json')
     expect(code, err).toBe(0)
     expect(JSON.parse(out)).toMatchObject({ cloud: 'rhoso2', wanted: '0.7.0', outcome: 'done' })

@@ -101,7 +101,7 @@ function configOf(plan: Plan, name: string): Record<string, unknown> {
 }
 
 describe('the CNI plugins', () => {
-  it('give a pod an address of the planned span, on the VLAN of its cloud', async () => {
+  it('assign a pod an address of the planned span, on the VLAN of its cloud', async () => {
     const config = configOf(planExample('two-clouds'), 'internalapi')
     expect(config['master']).toBe('enp6s0.20')
     link('enp6s0.20')
@@ -123,14 +123,14 @@ describe('the CNI plugins', () => {
     expect(attach(config, await newPod(), 'second').ips.map((ip) => ip.address)).toEqual(['172.17.0.31/24'])
   })
 
-  it('give an address of each family', async () => {
+  it('assign an address of each family', async () => {
     const config = configOf(planExample('five-clouds-bgp'), 'storage')
     link(String(config['master']))
     const addresses = attach(config, await newPod(), 'dual').ips.map((ip) => ip.address)
     expect(addresses).toEqual(['172.18.0.30/24', 'fd00:cccc::30/64'])
   })
 
-  it('pass over what is reserved inside the span', async () => {
+  it('skip reserved addresses of the span', async () => {
     const plan = planExample('two-clouds')
     const [cloud] = plan.clouds
     const reserved = [{ start: '172.19.0.30', end: '172.19.0.33' }]
@@ -144,7 +144,7 @@ describe('the CNI plugins', () => {
     expect(attach(config, await newPod(), 'passing').ips.map((ip) => ip.address)).toEqual(['172.19.0.34/24'])
   })
 
-  it('put a pod of octavia into its bridge, with the route to the amphorae', async () => {
+  it('attach a pod of octavia to its bridge, with the route to the amphorae', async () => {
     const config = configOf(planExample('every-service'), 'octavia')
     expect(config).toMatchObject({ type: 'bridge', bridge: 'octbr' })
     const { ips, routes } = attach(config, await newPod(), 'octavia')
@@ -157,7 +157,7 @@ describe('the CNI plugins', () => {
     expect(attach(config, await newPod(), 'datacentre').ips ?? []).toEqual([])
   })
 
-  it('give an individual endpoint the very address of its annotation', async () => {
+  it('assign an individual endpoint the address of its annotation', async () => {
     const plan = planExample('networking-2023')
     const value = networksAnnotation([{ name: 'internalapi-static', namespace: 'openstack', ips: ['172.17.0.20/24'] }])
     const [{ ips } = { ips: [] }] = JSON.parse(value) as readonly { readonly ips: readonly string[] }[]

@@ -122,7 +122,7 @@ function service(namespace: string, name: string, annotations: Record<string, st
 async function refusal(object: KubeObject): Promise<string> {
   try {
     await cluster.client.create(object, { dryRun: true })
-    return 'taken'
+    return 'accepted'
   } catch (thrown) {
     return thrown instanceof Error ? thrown.message : String(thrown)
   }
@@ -146,7 +146,7 @@ describe('MetalLB', () => {
     90_000,
   )
 
-  it('refuses a second session to one router, which is why clouds share their peers', async () => {
+  it('refuses a second peer with the same address, so clouds share their peers', async () => {
     const peers = renderDocuments(five).filter(({ object }) => object.kind === 'BGPPeer')
     expect(peers).toHaveLength(2)
     const [first] = peers.map(({ object }) => object)
@@ -155,12 +155,12 @@ describe('MetalLB', () => {
     await expect(cluster.client.apply(second, { fieldManager: 'stackloom' })).rejects.toThrow('duplicate BGPPeers')
   })
 
-  it('refuses Services of other namespaces by itself, but leaves them pending', async () => {
+  it('refuses Services of other namespaces, but leaves them pending', async () => {
     await apply(two, ['namespace', 'metallb-config'])
     await remove(two, ['ValidatingAdmissionPolicyBinding'])
     const thief = service('openstack2', 'thief', { 'metallb.io/address-pool': 'openstack-internalapi' })
     // Taking a binding away needs a moment to reach the API server's own watch.
-    await expect.poll(() => refusal(thief), { timeout: 10_000 }).toBe('taken')
+    await expect.poll(() => refusal(thief), { timeout: 10_000 }).toBe('accepted')
     await cluster.client.create(thief)
     await expect
       .poll(
@@ -202,10 +202,10 @@ describe('the admission policy', () => {
 
   const disguise = { 'metallb.io/loadBalancerIPs': '::ffff:172.17.0.80' }
 
-  it('takes what the cloud asks of its own', async () => {
-    expect(await refusal(service('openstack', 'a', own))).toBe('taken')
-    expect(await refusal(service('openstack', 'a', {}, { loadBalancerIP: '172.17.0.90' }))).toBe('taken')
-    expect(await refusal(service('openstack', 'a', {}))).toBe('taken')
+  it('accepts requests for resources of the own cloud', async () => {
+    expect(await refusal(service('openstack', 'a', own))).toBe('accepted')
+    expect(await refusal(service('openstack', 'a', {}, { loadBalancerIP: '172.17.0.90' }))).toBe('accepted')
+    expect(await refusal(service('openstack', 'a', {}))).toBe('accepted')
   })
 
   it.each([
@@ -216,32 +216,32 @@ describe('the admission policy', () => {
     ['address among others, with spaces', { 'metallb.universe.tf/loadBalancerIPs': 'fd00::1, 172.17.0.84' }, {}],
     ['address in the field', {}, { loadBalancerIP: '172.17.0.80' }],
     ['address in disguise', disguise, {}],
-  ])("refuses another cloud's, and everybody's, wish for it: %s", async (_, annotations, spec) => {
+  ])('refuses requests of other clouds and namespaces: %s', async (_, annotations, spec) => {
     const thief = (namespace: string) => refusal(service(namespace, 'thief', annotations, spec))
-    // What cannot be read is refused by every cloud, and a thief in a cloud by both: the API server tells one of them.
+    // Every cloud refuses an unreadable address, and two refuse a Service in the second cloud: the server reports one.
     expect(await thief('others')).toMatch(annotations === disguise ? /rhoso[12]: its / : /rhoso1: its /)
     expect(await thief('openstack2')).toMatch(/rhoso1: its |rhoso2: only this cloud's /)
   })
 
-  it('refuses the unprefixed names of the samples inside a cloud, and leaves them to others', async () => {
+  it('refuses unprefixed names of the samples in a cloud, and allows them elsewhere', async () => {
     const sample = {
       'metallb.universe.tf/address-pool': 'internalapi',
       'metallb.universe.tf/allow-shared-ip': 'internalapi',
     }
     expect(await refusal(service('openstack', 'a', sample))).toContain("rhoso1: only this cloud's pools")
-    expect(await refusal(service('others', 'a', sample))).toBe('taken')
+    expect(await refusal(service('others', 'a', sample))).toBe('accepted')
     const elsewhere = { 'metallb.io/loadBalancerIPs': '203.0.113.7', 'metallb.io/address-pool': 'their-pool' }
-    expect(await refusal(service('others', 'a', elsewhere))).toBe('taken')
+    expect(await refusal(service('others', 'a', elsewhere))).toBe('accepted')
   })
 
-  it('judges a Service that becomes a LoadBalancer, and none that is not', async () => {
+  it('checks a Service that becomes a LoadBalancer, and no other type', async () => {
     const thief = service(
       'others',
       'later',
       { 'metallb.io/address-pool': 'openstack-internalapi' },
       { type: 'ClusterIP' },
     )
-    expect(await refusal(thief)).toBe('taken')
+    expect(await refusal(thief)).toBe('accepted')
     await cluster.client.create(thief)
     const change = { spec: { type: 'LoadBalancer' } }
     const ref = { apiVersion: 'v1', kind: 'Service', namespace: 'others', name: 'later' }

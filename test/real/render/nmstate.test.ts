@@ -49,7 +49,7 @@ describe('nmstate', () => {
     if (!hasNmstatectl()) context.skip('nmstatectl is not built; `make setup` builds it with cargo')
   })
 
-  it.each(exampleSites)('takes every desired state of %s, up and absent', (name) => {
+  it.each(exampleSites)('accepts every desired state of %s, up and absent', (name) => {
     const plan = planExample(name)
     const base = renderBasePolicies(plan)
     const clouds = plan.clouds.map((cloud) => renderCloudPolicies(plan, cloud))
@@ -67,7 +67,7 @@ describe('nmstate', () => {
     expect(absent.length).toBeGreaterThan(0)
   })
 
-  it('would refuse a state that is none', () => {
+  it('refuses an invalid state', () => {
     expect(judge('wrong', { interfaces: [{ name: 'eth0', type: 'vlan', vlan: { id: 20 } }] })).toContain('wrong')
   })
 })
