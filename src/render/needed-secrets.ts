@@ -2,12 +2,11 @@
  * Lists the Secrets that a cloud needs, by name and key, without values. `up` generates the values when it applies the
  * cloud, or a secret store provides them; a rendered tree contains only this list. Pure.
  */
-import { MIGRATION_SECRET } from '../dataplane/kinds/nova-external-compute.ts'
+import { MIGRATION_SECRET, SSH_SECRET } from '../api/node-secrets.ts'
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
 import { cellNames } from '../plan/slots/cloud-services.ts'
 import { detectEra } from '../plan/slots/slots.ts'
 import { SECRET } from './control-plane/templates.ts'
-import { SSH_SECRET } from './node-sets.ts'
 
 /** How the value of a key is generated. */
 export type SecretRule =

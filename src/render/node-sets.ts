@@ -4,9 +4,9 @@
  * A Deployment runs once, so its name contains the hash of what it deploys, and a change creates a new one.
  */
 import { createHash } from 'node:crypto'
+import { MIGRATION_SECRET, SSH_SECRET } from '../api/node-secrets.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { SiteFileCloud } from '../api/site.ts'
-import { MIGRATION_SECRET } from '../dataplane/kinds/nova-external-compute.ts'
 import type { Plan, PlannedCloud, PlannedHostAddress, PlannedNetwork } from '../plan/plan.ts'
 import { cellNames } from '../plan/slots/cloud-services.ts'
 import { detectEra } from '../plan/slots/slots.ts'
@@ -17,7 +17,6 @@ import { type Fields, mergePatch } from './merge.ts'
 import { findSubnet } from './spans.ts'
 
 const DATA_PLANE = 'dataplane.openstack.org/v1beta1'
-export const SSH_SECRET = 'dataplane-ansible-ssh-private-key-secret'
 
 type Host = NonNullable<SiteFileCloud['hosts']>[number]
 type DataPlane = NonNullable<SiteFileCloud['dataPlane']>

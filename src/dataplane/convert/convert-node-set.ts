@@ -4,9 +4,9 @@
  * Pure. Which nodes come together is decided before.
  */
 
+import { SSH_SECRET } from '../../api/node-secrets.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { SSH_SECRET } from '../../render/node-sets.ts'
 import { notConverted } from '../findings/runs.ts'
 import type { NodeSection } from '../kinds/data-plane.ts'
 import type { DataPlaneNode } from '../kinds/node.ts'
