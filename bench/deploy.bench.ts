@@ -1,6 +1,6 @@
 /**
- * Deploying: our apply against kubectl's of the same tree, a run that changes nothing against the first, how soon a
- * run sees that it is done, and what it costs at fifty clouds.
+ * Measures deploying: our apply against kubectl's of the same tree, a run without changes against the first, the delay
+ * until a run sees that it is done, and the memory for fifty clouds.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,11 +28,11 @@ import { median, once, ratio, runNode, runProgram } from '../tools/measure.ts'
 const CLOUDS = 20
 const NODES = 3
 
-/** So many new clouds: every round has its own, so that every apply creates. Nobody checks their addresses here. */
+/** New clouds for each round, so that every apply creates objects. Their addresses may overlap. */
 function cloudsOf(round: number, many: number): readonly KubeObject[] {
-  const clouds = Array.from({ length: many }, (_, at) => ({
-    name: `r${round}c${at}`,
-    namespace: `r${round}c${at}`,
+  const clouds = Array.from({ length: many }, (_, index) => ({
+    name: `r${round}c${index}`,
+    namespace: `r${round}c${index}`,
   }))
   return renderDocuments(testPlan({ clouds, nodes: NODES }))
     .filter(({ cloud }) => cloud !== undefined)
@@ -41,7 +41,7 @@ function cloudsOf(round: number, many: number): readonly KubeObject[] {
 
 const context: StageContext = { emit: () => undefined, stop: neverAborted(), clock: systemClock }
 
-/** What `up` does with a stage's objects, for all of them at once: look, compare, apply. */
+/** Does what `up` does with the objects of a stage, for all objects at once: list, compare, apply. */
 async function applyAll(client: KubeClient, objects: readonly KubeObject[]): Promise<void> {
   const view = openLiveView({ client })
   try {
@@ -85,7 +85,7 @@ const applied = once(async (): Promise<ApplyFigures> => {
       writeFileSync(
         file,
         `# tree\n${take(CLOUDS)
-          .map((one) => JSON.stringify(one))
+          .map((object) => JSON.stringify(object))
           .join('\n---\n')}\n`,
       )
       return time(() => runProgram(kubectl, ['--kubeconfig', cluster.kubeconfig, 'apply', '--server-side', '-f', file]))
@@ -108,7 +108,7 @@ interface RunFigures {
 }
 
 function sitePlan(many: number): Plan {
-  const clouds = Array.from({ length: many }, (_, at) => ({ name: `c${at}`, namespace: `c${at}` }))
+  const clouds = Array.from({ length: many }, (_, index) => ({ name: `c${index}`, namespace: `c${index}` }))
   return testPlan({ clouds, nodes: NODES })
 }
 
@@ -150,7 +150,7 @@ const ran = once(async (): Promise<RunFigures> => {
   }
 })
 
-/** A second pair of eyes: when the last control plane became ready, as anybody could have seen it. */
+/** Observes independently of the run when the last control plane became ready. */
 async function watchReadiness({ client }: Connection) {
   const kind = { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackControlPlane' }
   const view = openLiveView({ client })
@@ -182,13 +182,13 @@ async function watchReadiness({ client }: Connection) {
   }
 }
 
-/** The program itself, with fifty clouds to compare and nothing to write but the first stages. */
+/** Runs the program with fifty clouds. */
 async function peakMemory(): Promise<number> {
   const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-bench-'))
   const { cluster, stop } = await startCluster({ crds: 'today', metallb: true, controllerManager: true })
   const cast = startActors(cluster.connection, undefined, 10)
   try {
-    const nodes = Array.from({ length: NODES }, (_, at) => `worker-${at}`)
+    const nodes = Array.from({ length: NODES }, (_, index) => `worker-${index}`)
     await prepareCluster(cluster.client, nodes)
     const file = path.join(folder, 'site.yaml')
     writeFileSync(file, siteFile(50, nodes))
@@ -202,7 +202,7 @@ async function peakMemory(): Promise<number> {
 }
 
 function siteFile(many: number, nodes: readonly string[]): string {
-  const clouds = Array.from({ length: many }, (_, at) => ({ name: `c${at}`, namespace: `c${at}` }))
+  const clouds = Array.from({ length: many }, (_, index) => ({ name: `c${index}`, namespace: `c${index}` }))
   return JSON.stringify({
     apiVersion: 'stackloom.dev/v1alpha1',
     kind: 'Site',
@@ -233,7 +233,7 @@ export const figures: readonly Figure[] = [
     measure: async () => (await ran()).again,
   },
   {
-    // From the moment in which the last control plane is ready to the end of the run.
+    // From the moment when the last control plane is ready to the end of the run.
     name: 'deploy.lag',
     unit: 'ms',
     target: { op: '<=', value: 1000 },

@@ -83,7 +83,7 @@ describe('pruneStage', () => {
     await writeInventory(client, { site: 'lab', cloud: 'rhoso1', objects: left.map(objectRef) })
     const events: StageEvent[] = []
     const stage = pruneStage(
-      left.map((one) => leftover(one)),
+      left.map((object) => leftover(object)),
       client,
       [],
     )

@@ -83,8 +83,8 @@ describe('lintDocuments', () => {
     expect(messages({}, { nodes: 1 })).toEqual([
       'SL3201 databases and queues get 1 replica instead of 3, because the site has 1 node',
     ])
-    expect(messages({}, { cluster: { dns: [] } }).map((one) => one.slice(0, 6))).toEqual(['SL3202', 'SL3202'])
-    expect(messages({}, { platform: 'kubernetes' }).map((one) => one.slice(0, 6))).toEqual(['SL3203'])
+    expect(messages({}, { cluster: { dns: [] } }).map((message) => message.slice(0, 6))).toEqual(['SL3202', 'SL3202'])
+    expect(messages({}, { platform: 'kubernetes' }).map((message) => message.slice(0, 6))).toEqual(['SL3203'])
   })
 
   it('reports a service that cannot be attached to networks', () => {

@@ -47,7 +47,7 @@ describe('renderPools', () => {
       ),
     }))
     const holed = { ...plan, clouds: cloud && networks ? [{ ...cloud, networks }] : [] }
-    const pool = each(holed, renderPools).find((one) => one.metadata.name === 'openstack-internalapi')
+    const pool = each(holed, renderPools).find((candidate) => candidate.metadata.name === 'openstack-internalapi')
     expect(pool?.['spec']).toMatchObject({
       addresses: ['172.17.0.80-172.17.0.83', '172.17.0.86-172.17.0.90', 'fd00:11:1::50-fd00:11:1::5a'],
     })
@@ -57,7 +57,7 @@ describe('renderPools', () => {
 describe('renderAdvertisements with layer 2', () => {
   it('announces on the bridge if there is one, and only from nodes of the site', () => {
     const found = each(testPlan({ nodes: 2 }), renderAdvertisements)
-    expect(found.map((one) => one.kind)).toEqual(Array.from({ length: 5 }, () => 'L2Advertisement'))
+    expect(found.map((object) => object.kind)).toEqual(Array.from({ length: 5 }, () => 'L2Advertisement'))
     expect(found[0]?.metadata.name).toBe('openstack-ctlplane')
     expect(found[0]?.['spec']).toEqual({
       ipAddressPools: ['openstack-ctlplane'],
@@ -86,10 +86,13 @@ describe('renderAdvertisements with BGP', () => {
       peerAddress: '100.65.4.1',
     })
     const found = each(plan, renderAdvertisements)
-    expect(found.map((one) => one.metadata.name)).toEqual(['bgpadvertisement-openstack', 'bgpadvertisement-openstack2'])
+    expect(found.map((object) => object.metadata.name)).toEqual([
+      'bgpadvertisement-openstack',
+      'bgpadvertisement-openstack2',
+    ])
     expect(found[1]?.['spec']).toEqual({
       ipAddressPools: ['ctlplane', 'internalapi', 'storage', 'tenant', 'designateext'].map(
-        (one) => `openstack2-${one}`,
+        (network) => `openstack2-${network}`,
       ),
       peers: ['bgp-peer-openstack', 'bgp-peer-openstack-2'],
     })

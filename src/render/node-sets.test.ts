@@ -15,7 +15,7 @@ function rendered(cloud: Partial<SiteFileCloud> = { hosts }): readonly KubeObjec
 }
 
 function nodeSet(cloud?: Partial<SiteFileCloud>) {
-  const object = rendered(cloud).find((one) => one.kind === 'OpenStackDataPlaneNodeSet')
+  const object = rendered(cloud).find((candidate) => candidate.kind === 'OpenStackDataPlaneNodeSet')
   return object?.['spec'] as {
     readonly nodes: Readonly<Record<string, { readonly networks: readonly unknown[] }>>
     readonly nodeTemplate: { readonly ansible: { readonly ansibleVars: Readonly<Record<string, unknown>> } }

@@ -20,7 +20,7 @@ async function contents(): Promise<Record<string, string>> {
     .filter((name) => name.isFile() && !name.name.startsWith('.stackloom'))
     .map((name) => path.relative(root, path.join(name.parentPath, name.name)))
   return Object.fromEntries(
-    await Promise.all(found.sort().map(async (one) => [one, await readFile(path.join(root, one), 'utf8')])),
+    await Promise.all(found.sort().map(async (file) => [file, await readFile(path.join(root, file), 'utf8')])),
   )
 }
 

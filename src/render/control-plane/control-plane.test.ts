@@ -126,8 +126,8 @@ describe('renderControlPlane', () => {
 
   it('forwards DNS to the servers of the cloud, or to those of the cluster', () => {
     expect(specOf()['dns']?.['template']?.['options']).toEqual([{ key: 'server', values: ['192.168.122.1'] }])
-    const own = specOf({ dns: { servers: ['10.0.0.53'], options: [{ key: 'no-negcache', values: [] }] } })
-    expect(own['dns']?.['template']?.['options']).toEqual([
+    const cloudDns = specOf({ dns: { servers: ['10.0.0.53'], options: [{ key: 'no-negcache', values: [] }] } })
+    expect(cloudDns['dns']?.['template']?.['options']).toEqual([
       { key: 'server', values: ['10.0.0.53'] },
       { key: 'no-negcache', values: [] },
     ])
@@ -168,7 +168,7 @@ describe('renderControlPlane', () => {
   it('renders the version of the site file before the control plane', () => {
     const plan = testPlan({ clouds: [{ name: 'a', namespace: 'a', version: '18.0.9' }] })
     const [only] = plan.clouds
-    const kinds = only ? renderControlPlane(plan, only).map((one) => one.kind) : []
+    const kinds = only ? renderControlPlane(plan, only).map((object) => object.kind) : []
     expect(kinds).toEqual(['OpenStackVersion', 'OpenStackControlPlane'])
   })
 
@@ -247,6 +247,6 @@ describe.each([
 /** How often a pool is asked for, however the slot spells it. */
 function pooled(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
-  const own = 'metallb.io/address-pool' in value || 'ipAddressPool' in value ? 1 : 0
-  return Object.values(value).reduce((sum: number, below) => sum + pooled(below), own)
+  const count = 'metallb.io/address-pool' in value || 'ipAddressPool' in value ? 1 : 0
+  return Object.values(value).reduce((sum: number, below) => sum + pooled(below), count)
 }

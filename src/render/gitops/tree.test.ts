@@ -66,12 +66,12 @@ describe('gitopsTree', () => {
       'nova-migration-ssh-key',
     ])
     expect(secrets[0]?.keys.map((key) => key.key)).toContain('AdminPassword')
-    expect([...treeFor().values()].some((one) => /^kind: Secret$/m.test(one))).toBe(false)
+    expect([...treeFor().values()].some((text) => /^kind: Secret$/m.test(text))).toBe(false)
   })
 
   it('has sync waves and health rules for Argo CD', () => {
     const tree = treeFor('argocd')
-    const waves = built(tree).map((one) => Number(one.metadata.annotations?.['argocd.argoproj.io/sync-wave']))
+    const waves = built(tree).map((object) => Number(object.metadata.annotations?.['argocd.argoproj.io/sync-wave']))
     expect(new Set(waves)).toEqual(new Set([0, 1, 2, 3, 4, 5, 6]))
     const { data } = load(tree.get('argocd/health.yaml') ?? '') as { data: Record<string, string> }
     expect(Object.keys(data)).toContain('resource.customizations.health.nmstate.io_NodeNetworkConfigurationPolicy')
@@ -81,9 +81,9 @@ describe('gitopsTree', () => {
   it('has Kustomizations for Flux, each with its dependency', () => {
     const all = loadAll(treeFor('flux').get('flux/kustomizations.yaml') ?? '') as readonly KubeObject[]
     const after = Object.fromEntries(
-      all.map((one) => {
-        const { dependsOn } = one['spec'] as { dependsOn?: readonly { name: string }[] }
-        return [one.metadata.name, dependsOn?.map(({ name }) => name)]
+      all.map((object) => {
+        const { dependsOn } = object['spec'] as { dependsOn?: readonly { name: string }[] }
+        return [object.metadata.name, dependsOn?.map(({ name }) => name)]
       }),
     )
     expect(after).toEqual({
@@ -98,7 +98,7 @@ describe('gitopsTree', () => {
       'lab-rhoso2-networks': ['lab-rhoso2-nodes'],
       'lab-rhoso2-control-plane': ['lab-rhoso2-networks'],
     })
-    const nodes = all.find((one) => one.metadata.name === 'lab-rhoso1-nodes')
+    const nodes = all.find((object) => object.metadata.name === 'lab-rhoso1-nodes')
     expect(nodes?.['spec']).toMatchObject({
       path: './clouds/rhoso1/nodes',
       healthCheckExprs: [{ kind: 'NodeNetworkConfigurationPolicy' }],

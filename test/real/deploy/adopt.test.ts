@@ -16,9 +16,9 @@ import { adoptPlan } from './adopt-plan.ts'
 import { prepareCluster, type RunningActors, startActors } from './deployment-fixture.ts'
 import { addressesIn, type InstalledBy, installCloud, installedObjects, SAMPLE, settled } from './install-yamls.ts'
 
-/** APIs that share an address, two message queues and the cloud's DNS; with designate its API and three servers. */
+/** The APIs, two message queues and the cloud's DNS; with designate also its API and three servers. */
 const servicesOf = (cloud: PlannedCloud): number => (cloud.from.file.services?.['designate'] ? 16 : 12)
-/** The first are for a case each; the adoption of the others is killed. */
+/** The first clouds have a case each; the adoption of the others is killed. */
 const CASES = 3
 const clouds = CASES + count({ test: 1, soak: 22 })
 const plan = adoptPlan(clouds)
@@ -186,7 +186,7 @@ describe('adopt moves a cloud of install_yamls', { timeout: 600_000 }, () => {
       const { after, gaps } = await run(cloud)
       expect(leftToDo(after)).toEqual([])
       expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)
-      // Its pools stay where they are; only the key that the script gave the message queues goes.
+      // Its pools stay; only the sharing key that the script gave to the message queues is removed.
       expect([...gaps.keys()].filter((network) => network !== 'internalapi')).toEqual([])
       expect((await get('IPAddressPool', pool('internalapi'), 'metallb-system'))?.['spec']).toMatchObject({
         autoAssign: false,
@@ -210,14 +210,14 @@ describe('adopt moves a cloud of install_yamls', { timeout: 600_000 }, () => {
   })
 
   describe('whose adoption was killed', () => {
-    const points = Array.from({ length: clouds - CASES }, (_, at) => at + CASES)
+    const points = Array.from({ length: clouds - CASES }, (_, index) => index + CASES)
 
     it.for(points)('converges with the next run, every address as before (%i)', async (point) => {
       const cloud = cloudAt(point)
       const before = await install(cloud, { pool: (network) => `${network}${point}` })
-      // From the first write to the last one, spread over all that there are.
+      // Spread over all writes, from the first to the last.
       const writes = 5 + Math.round(((point - CASES) * 60) / points.length)
-      await adoptUntil(writes, { clouds, at: point, kubeconfig: cluster.kubeconfig })
+      await adoptUntil(writes, { clouds, index: point, kubeconfig: cluster.kubeconfig })
       const { after } = await run(cloud)
       expect(leftToDo(after)).toEqual([])
       expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)

@@ -46,7 +46,7 @@ const LEASE = {
   name: 'stackloom-up',
 }
 
-/** OpenShift's own settings, as far as they matter here: any fields. */
+/** OpenShift's settings, with any fields. */
 function definition(kind: string, plural: string): KubeObject {
   const schema = {
     openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
@@ -72,8 +72,8 @@ describe('deployment commands', { timeout: 600_000 }, () => {
   beforeAll(async () => {
     await writeFile(path.join(folder, 'site.yaml'), site)
     await prepareCluster(cluster.client, ['worker-0'])
-    for (const one of [definition('Network', 'networks'), definition('DNS', 'dnses')])
-      await cluster.client.apply(one, { fieldManager: 'somebody' })
+    for (const crd of [definition('Network', 'networks'), definition('DNS', 'dnses')])
+      await cluster.client.apply(crd, { fieldManager: 'administrator' })
     const settings = [
       { ref: NETWORK, spec: { defaultNetwork: { type: 'OVNKubernetes' } } },
       { ref: DNS, spec: {} },
@@ -92,7 +92,7 @@ describe('deployment commands', { timeout: 600_000 }, () => {
   const edit = (ref: ObjectRef, patch: object, fieldManager = 'a-hand') =>
     cluster.client.patch(ref, patch, { type: 'merge', fieldManager })
 
-  /** The program as a process of its own, interrupted as a person does it when a stage begins. */
+  /** Runs the program as a process and interrupts it with Ctrl-C when a stage starts. */
   const interruptedAt = (stage: string): Promise<{ readonly code: number | null; readonly said: string }> => {
     const [file = '', ...words] = selfCommand(path.resolve(import.meta.dirname, '../../../src/sandbox'))
     const args = [...words, 'up', '--yes', '--events', 'jsonl', '--kubeconfig', cluster.kubeconfig]
@@ -101,7 +101,7 @@ describe('deployment commands', { timeout: 600_000 }, () => {
     let interrupted = false
     const hear = (text: string): void => {
       said += text
-      // Once: who presses it twice does not want to wait for a safe stop.
+      // Once: a second Ctrl-C does not wait for a safe stop.
       if (interrupted || !new RegExp(`"stage-started".*"stage":"${stage}"`).test(said)) return
       interrupted = true
       child.kill('SIGINT')
@@ -123,7 +123,7 @@ describe('deployment commands', { timeout: 600_000 }, () => {
       expect.objectContaining({ kind: 'stage-finished', stage: 'control-plane', outcome: 'stopped' }),
     )
     expect(said).toContain('run the same command again to go on')
-    // What was written was told: nothing happened after the last word.
+    // Every write was emitted, and none happened after the last event.
     for (const { object } of events.filter(({ kind }) => kind === 'applied')) expect(await get(object)).toBeDefined()
     expect(getField(await get(LEASE), 'spec', 'holderIdentity') ?? '').toBe('')
   })
@@ -155,7 +155,7 @@ describe('deployment commands', { timeout: 600_000 }, () => {
     const before = resourceVersions(await settledObjects(cluster.connection))
     const { code, err } = await stackloom('up')
     expect(code, err).toBe(0)
-    // The Lease is how a second run at the same time is refused.
+    // The Lease changes with every run.
     expect(resourceVersions(await settledObjects(cluster.connection))).toEqual(before)
   })
 
@@ -177,7 +177,7 @@ describe('deployment commands', { timeout: 600_000 }, () => {
     expect(told.changes).toMatchObject([{ change: 'update', risk: 'changes a VIP', name: POOL.name }])
     expect(err).toContain('a-hand')
     expect(getString(told.refusals[0], 'message')).toContain('autoAssign')
-    // Nobody is there to be asked: without --yes nothing is done.
+    // Without a terminal and --yes nothing is done.
     const asked = await stackloom('up', '--force-conflicts')
     expect(asked.code).toBe(1)
     expect(asked.err).toContain('SL4016')

@@ -21,7 +21,7 @@ interface Words {
 function siteOf({ clouds, nodes = 2, isolation = 'vlan-per-cloud' }: Words): string {
   const cluster = {
     dns: ['192.168.122.1'],
-    nodes: Array.from({ length: nodes }, (_, at) => ({ name: `worker-${at}`, nic: 'enp6s0' })),
+    nodes: Array.from({ length: nodes }, (_, index) => ({ name: `worker-${index}`, nic: 'enp6s0' })),
   }
   return JSON.stringify({
     apiVersion: 'stackloom.dev/v1alpha1',
@@ -44,7 +44,7 @@ describe('node networking', { timeout: 600_000 }, () => {
 
   const stackloom = runCommands(folder, cluster)
   const write = (words: Words) => writeFile(path.join(folder, 'site.yaml'), siteOf(words))
-  /** Namespace and attachments as well: a cloud that has nothing of its own is not deployed. */
+  /** With namespace and attachments: a cloud without any object counts as not deployed. */
   const UP = ['up', ...['nncp', 'namespace', 'netattach'].flatMap((stage) => ['--stage', stage]), '--yes']
   const up = async (...words: readonly string[]) => {
     const { code, err } = await stackloom(...UP, ...words)
@@ -56,7 +56,7 @@ describe('node networking', { timeout: 600_000 }, () => {
     expect(code, err).toBe(0)
     return err
   }
-  /** By name: equal ones have not been written in between. */
+  /** By name: equal versions mean that nothing was written in between. */
   const policies = async (): Promise<Readonly<Record<string, string>>> => {
     const { items } = await cluster.client.list(POLICY)
     return Object.fromEntries(
@@ -68,18 +68,18 @@ describe('node networking', { timeout: 600_000 }, () => {
   }
   const ofOthers = (all: Readonly<Record<string, string>>, without: RegExp) =>
     Object.fromEntries(Object.entries(all).filter(([name]) => !without.test(name)))
-  /** What the policies of a node say: interface and address of each. */
+  /** Interfaces and addresses in the policies of a node. */
   const addressesOn = async (node: string): Promise<readonly string[]> => {
     const { items } = await cluster.client.list(POLICY)
     return items
       .filter((item) => getString(item, 'spec', 'nodeSelector', 'kubernetes.io/hostname') === node)
       .flatMap((item) => getList(item, 'spec', 'desiredState', 'interfaces'))
-      .flatMap((one) =>
-        getList(one, 'ipv4', 'address').map((address) => `${getString(one, 'name')} ${getString(address, 'ip')}`),
+      .flatMap((iface) =>
+        getList(iface, 'ipv4', 'address').map((address) => `${getString(iface, 'name')} ${getString(address, 'ip')}`),
       )
       .sort()
   }
-  /** What was done to a policy, in order. */
+  /** Changes of a policy, in order. */
   const doneTo = (events: string, name: string): readonly string[] =>
     events
       .split('\n')
@@ -159,7 +159,7 @@ describe('node networking', { timeout: 600_000 }, () => {
       const before = await policies()
       await down('--cloud', 'rhoso2')
       expect(await policies()).toEqual(before)
-      // What it held is free, although nobody has planned since it left the file.
+      // Its addresses are free, although no plan was made since it left the file.
       expect(await up('--prune')).not.toContain('SL2405')
       expect(Object.keys(await policies())).toEqual(Object.keys(before))
       expect(await addressesOn('worker-0')).toEqual(alone)

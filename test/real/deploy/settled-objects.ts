@@ -60,11 +60,11 @@ export function comparableObjects(
   return Object.fromEntries(
     alike
       .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
-      .map(([path, one]) => {
+      .map(([path, object]) => {
         // Pods of one set have one name here, so they are numbered.
         const many = counted.get(path) ?? 0
         counted.set(path, many + 1)
-        return [many === 0 ? path : `${path} ${many}`, one]
+        return [many === 0 ? path : `${path} ${many}`, object]
       }),
   )
 }

@@ -66,10 +66,10 @@ describe('up and down', { timeout: 600_000 }, () => {
   /** What belongs to one cloud: by its label, or by its namespace. */
   const ofCloud = async (plan: Plan, cloud: string, namespace: string) => {
     const all = await objectsIn(cluster.client, plan)
-    const own = [...all].filter(
+    const owned = [...all].filter(
       ([, { metadata }]) => metadata.labels?.['stackloom.dev/cloud'] === cloud || metadata.namespace === namespace,
     )
-    return objectContents(new Map(own))
+    return objectContents(new Map(owned))
   }
 
   it('deploys two clouds, every Service with an address of its own cloud', async () => {

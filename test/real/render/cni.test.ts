@@ -1,6 +1,6 @@
 /**
- * The real CNI plugins read what we render: macvlan and bridge make the link, whereabouts and static give the address,
- * with the real API server as whereabouts' store. Everything happens in the cluster's own network namespace.
+ * Tests rendered attachments with the real CNI plugins: macvlan and bridge create the link, whereabouts and static assign
+ * the address, with a real API server as store. Everything runs in the cluster's own network namespace.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -49,14 +49,14 @@ function inside(words: readonly string[], input = '', env: Record<string, string
   return stdout
 }
 
-/** An interface of a node, with a cable that ends nowhere: enough for pods to hang on. */
+/** Creates an interface of a node that is connected to nothing, which is enough to attach pods. */
 function link(name: string): void {
   const end = `end-${name.replaceAll('.', '-')}`.slice(0, 15)
   inside(['ip', 'link', 'add', name, 'type', 'veth', 'peer', 'name', end])
-  for (const one of [name, end]) inside(['ip', 'link', 'set', one, 'up'])
+  for (const link of [name, end]) inside(['ip', 'link', 'set', link, 'up'])
 }
 
-/** A network namespace without a container around it, as long as the process lives. */
+/** A network namespace without a container, as long as the process lives. */
 async function newPod(): Promise<number> {
   const pod = spawn('unshare', ['--net', 'sh', '-c', 'echo ready; exec sleep 600'], {
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -71,13 +71,13 @@ interface CniResult {
   readonly routes?: readonly { readonly dst: string; readonly gw?: string }[]
 }
 
-/** What the kubelet and Multus do for one attachment: they run the plugin that the definition names. */
+/** Does what the kubelet and Multus do for an attachment: runs the plugin of the definition. */
 function attach(config: Record<string, unknown>, pod: number, name: string, ips?: readonly string[]): CniResult {
   const ipam = config['ipam'] as Record<string, unknown>
   const file = path.join(plugins, 'whereabouts.conf')
   const complete = {
     ...config,
-    // On a node this file is in a folder that whereabouts knows.
+    // On a node whereabouts finds this file in a fixed folder.
     ...(ipam['type'] === 'whereabouts' && { ipam: { ...ipam, configuration_path: file } }),
     ...(ips && { runtimeConfig: { ips } }),
   }

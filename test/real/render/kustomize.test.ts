@@ -1,4 +1,4 @@
-/** The tree as kustomize builds it, and the stream as PyYAML reads it, are what we meant. */
+/** Tests that kustomize builds the tree, and PyYAML reads the stream, without a difference. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
 /**
- * The real MetalLB, with its admission, and the API server's own admission policies: every Service of every cloud gets
- * the planned address from the planned pool, and nobody else gets it.
+ * Tests pools and policies with the real MetalLB and the API server's admission: every Service of every cloud gets the
+ * planned address from the planned pool, and no other Service gets it.
  */
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
@@ -18,7 +18,7 @@ const five = planExample('five-clouds-bgp')
 
 async function apply(plan: Plan, stages: readonly string[]): Promise<void> {
   for (const { stage, object } of renderDocuments(plan)) {
-    // Peers come with MetalLB's own stage; its operator is not there to read the rest.
+    // Peers belong to MetalLB's stage; its operator does not run here to read the rest.
     const wanted = stages.includes(stage) && (stage !== 'metallb' || object.kind === 'BGPPeer')
     if (wanted) await cluster.client.apply(object, { fieldManager: 'stackloom' })
   }
@@ -37,9 +37,9 @@ const ports = new Map(
   serviceCatalogue.flatMap((entry) => entry.endpoints.map((endpoint) => [endpoint.path, endpoint.ports] as const)),
 )
 
-/** What the operator would make of one slot: the override that the stored control plane has at the slot's path. */
+/** The Service that the operator would create for a slot: the override at the slot's path in the stored control plane. */
 function serviceOf(cloud: PlannedCloud, use: SlotUse, stored: KubeObject): KubeObject {
-  const value = use.path.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], stored['spec'])
+  const value = use.path.reduce<unknown>((parent, key) => (parent as Record<string, unknown>)[key], stored['spec'])
   const override = value as {
     metadata: { annotations: Record<string, string> }
     spec: Record<string, unknown>
@@ -79,8 +79,8 @@ async function createServices(plan: Plan): Promise<ReadonlyMap<string, string>> 
     const uses = cloud.uses.map((use) => ({ use, service: serviceOf(cloud, use, stored) }))
     await Promise.all(uses.map(({ service }) => cluster.client.create(service)))
     for (const { use, service } of uses) {
-      const own = vips.filter((vip) => vip.slot === use.name).map((vip) => vip.address)
-      const expected = use.slot.shape === 'annotations' ? own.slice(0, 1) : own
+      const addresses = vips.filter((vip) => vip.slot === use.name).map((vip) => vip.address)
+      const expected = use.slot.shape === 'annotations' ? addresses.slice(0, 1) : addresses
       const pool = cloud.networks.find((network) => network.name === use.network)?.pool
       planned.set(`${cloud.namespace}/${service.metadata.name}`, `${expected.join(' ')} of ${pool}`)
     }
@@ -88,7 +88,7 @@ async function createServices(plan: Plan): Promise<ReadonlyMap<string, string>> 
   return planned
 }
 
-/** What MetalLB gave: addresses and pool, by Service. */
+/** Addresses and pool that MetalLB assigned, by Service. */
 async function given(): Promise<Readonly<Record<string, string>>> {
   const { items } = await cluster.client.list({ apiVersion: 'v1', kind: 'Service' })
   const balanced = items.filter((item) => (item['spec'] as { type: string }).type === 'LoadBalancer')
@@ -159,7 +159,7 @@ describe('MetalLB', () => {
     await apply(two, ['namespace', 'metallb-config'])
     await remove(two, ['ValidatingAdmissionPolicyBinding'])
     const thief = service('openstack2', 'thief', { 'metallb.io/address-pool': 'openstack-internalapi' })
-    // Taking a binding away needs a moment to reach the API server's own watch.
+    // The API server's own watch sees the deletion of a binding after a moment.
     await expect.poll(() => refusal(thief), { timeout: 10_000 }).toBe('accepted')
     await cluster.client.create(thief)
     await expect
@@ -187,14 +187,14 @@ describe('the admission policy', () => {
       },
       { fieldManager: 'test' },
     )
-    // A policy counts a moment after it was written, when the API server's own watch has it.
+    // A policy is effective when the API server's own watch has seen it.
     for (const pool of ['openstack-internalapi', 'openstack2-internalapi']) {
       const probe = service('others', 'probe', { 'metallb.io/address-pool': pool })
-      while ((await refusal(probe)) === 'taken') await new Promise((resolve) => setTimeout(resolve, 50))
+      while ((await refusal(probe)) === 'accepted') await new Promise((resolve) => setTimeout(resolve, 50))
     }
   })
 
-  const own = {
+  const ownRequests = {
     'metallb.universe.tf/address-pool': 'openstack-internalapi',
     'metallb.universe.tf/allow-shared-ip': 'openstack-internalapi',
     'metallb.universe.tf/loadBalancerIPs': '172.17.0.80',
@@ -203,7 +203,7 @@ describe('the admission policy', () => {
   const disguise = { 'metallb.io/loadBalancerIPs': '::ffff:172.17.0.80' }
 
   it('accepts requests for resources of the own cloud', async () => {
-    expect(await refusal(service('openstack', 'a', own))).toBe('accepted')
+    expect(await refusal(service('openstack', 'a', ownRequests))).toBe('accepted')
     expect(await refusal(service('openstack', 'a', {}, { loadBalancerIP: '172.17.0.90' }))).toBe('accepted')
     expect(await refusal(service('openstack', 'a', {}))).toBe('accepted')
   })
