@@ -43,7 +43,7 @@ const context: StageContext = { emit: () => undefined, stop: neverAborted(), clo
 
 /** Does what `up` does with the objects of a stage, for all objects at once: list, compare, apply. */
 async function applyAll(client: KubeClient, objects: readonly KubeObject[]): Promise<void> {
-  const view = openLiveView({ client })
+  const view = openLiveView(client)
   try {
     await view.watch(distinctKinds(objects), context)
     const changes = compareObjects(objects, view.index())
@@ -153,7 +153,7 @@ const ran = once(async (): Promise<RunFigures> => {
 /** Observes independently of the run when the last control plane became ready. */
 async function watchReadiness({ client }: Connection) {
   const kind = { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackControlPlane' }
-  const view = openLiveView({ client })
+  const view = openLiveView(client)
   await view.watch([kind], context)
   let last = performance.now()
   let open = true

@@ -62,7 +62,7 @@ export async function withDeployment<T>(
   const { renderDocuments } = await import('../render/render.ts')
   const { openLiveView } = await import('../deploy/live-view.ts')
   const connection = await openCluster(options, io)
-  const view = openLiveView({ client: connection.client })
+  const view = openLiveView(connection.client)
   try {
     return await work({ planning, documents: renderDocuments(planning.plan), connection, view })
   } finally {

@@ -7,7 +7,7 @@ import { type GroupVersionKind, objectKey } from '../api/object.ts'
 import { formatObjectName } from '../api/raw-object.ts'
 import { formatGroupKind, indexSnapshot, type Snapshot } from '../api/snapshot.ts'
 import { liveReadiness, objectReadiness } from '../verify/readiness/readiness.ts'
-import { defaultGrace, type Grace, type Readiness, type ReadinessContext } from '../verify/readiness/verdict.ts'
+import { defaultGrace, type Readiness, type ReadinessContext } from '../verify/readiness/verdict.ts'
 import { INVENTORY_LABEL, type Inventory, parseInventory } from './inventory.ts'
 
 export interface ObjectStatus {
@@ -59,10 +59,9 @@ export function computeStatus(
   inventories: readonly Inventory[],
   snapshot: Snapshot,
   now: number,
-  grace: Grace = defaultGrace,
 ): readonly GroupStatus[] {
   const index = indexSnapshot(snapshot)
-  const context: ReadinessContext = { around: index, now, grace, nodes: [] }
+  const context: ReadinessContext = { around: index, now, grace: defaultGrace, nodes: [] }
   const ordered = inventories.toSorted((a, b) => (a.cloud ?? '').localeCompare(b.cloud ?? ''))
   return ordered.map(({ cloud, namespace, objects }) => {
     const listed = objects

@@ -6,7 +6,7 @@
  */
 import { type KubeObject, objectKey } from '../api/object.ts'
 import { formatGroupKind } from '../api/snapshot.ts'
-import { type Clock, systemClock } from '../clock/clock.ts'
+import { systemClock } from '../clock/clock.ts'
 import { failure } from '../errors/failure.ts'
 import type { KubeClient, ObjectRef } from '../kube/client.ts'
 import { diffLocks } from '../plan/changes.ts'
@@ -142,17 +142,13 @@ export async function ensureSystemNamespace(client: KubeClient): Promise<void> {
 
 /**
  * Deletes the namespace unless an inventory is left, such as that of a cloud whose volumes were kept. Waits for the end
- * of the deletion, so that nothing is left when the command says so, but only up to the limit.
+ * of the deletion, so that nothing is left when the command says so, but not longer than a minute.
  */
-export async function removeSystemNamespace(
-  client: KubeClient,
-  clock: Clock = systemClock,
-  limitMs = 60_000,
-): Promise<void> {
+export async function removeSystemNamespace(client: KubeClient): Promise<void> {
   if ((await readInventories(client)).length > 0) return
   await client.delete(namespaceRef)
-  const until = clock.now() + limitMs
-  while (clock.now() < until && (await client.get(namespaceRef))) await clock.sleep(250)
+  const until = systemClock.now() + 60_000
+  while (systemClock.now() < until && (await client.get(namespaceRef))) await systemClock.sleep(250)
 }
 
 /** Removes deleted clouds from the recorded lock, so that their addresses are free again. */

@@ -11,7 +11,7 @@ const context = { emit: () => undefined, stop: neverAborted(), clock: systemCloc
 async function shown(object: KubeObject): Promise<KubeObject | undefined> {
   const { client } = memoryCluster()
   await client.create({ ...object, metadata: { ...object.metadata, name: 'first' } })
-  const view = openLiveView({ client })
+  const view = openLiveView(client)
   await view.watch([object], context)
   const change = view.waitForChange(undefined, 60_000, context)
   await client.create({ ...object, metadata: { ...object.metadata, name: 'later' } })

@@ -6,7 +6,7 @@
 import { setMaxListeners } from 'node:events'
 import { type GroupVersionKind, type KubeObject, withoutManagedFields } from '../api/object.ts'
 import { formatGroupKind, type SnapshotIndex } from '../api/snapshot.ts'
-import { type Clock, systemClock } from '../clock/clock.ts'
+import { systemClock } from '../clock/clock.ts'
 import { failure } from '../errors/failure.ts'
 import { type Cache, createCache } from '../kube/cache.ts'
 import type { KubeClient } from '../kube/client.ts'
@@ -27,14 +27,6 @@ export interface LiveView {
   readonly close: () => Promise<void>
 }
 
-export interface LiveViewOptions {
-  readonly client: KubeClient
-  readonly clock?: Clock
-  readonly timing?: ReflectorTiming
-  /** How long watching may fail before a wait gives up. */
-  readonly lostMs?: number
-}
-
 interface WatchedKind {
   readonly namespaced: boolean
   readonly cache: Cache
@@ -42,10 +34,11 @@ interface WatchedKind {
 }
 
 /** A person watches the run, so it reconnects sooner than a controller would. */
-const interactiveTiming: ReflectorTiming = { ...defaultReflectorTiming, backoff: { firstMs: 200, maxMs: 5_000 } }
+const timing: ReflectorTiming = { ...defaultReflectorTiming, backoff: { firstMs: 200, maxMs: 5_000 } }
+/** How long watching may fail before a wait gives up. */
+const LOST_MS = 300_000
 
-export function openLiveView(options: LiveViewOptions): LiveView {
-  const { client, clock = systemClock, timing = interactiveTiming, lostMs = 300_000 } = options
+export function openLiveView(client: KubeClient): LiveView {
   const watched = new Map<string, WatchedKind>()
   const unserved = new Map<string, GroupVersionKind>()
   const waiters = new Set<{ readonly namespace: string | undefined; readonly wake: () => void }>()
@@ -67,7 +60,7 @@ export function openLiveView(options: LiveViewOptions): LiveView {
     if (!resource) return void unserved.set(groupKind, kind)
     unserved.delete(groupKind)
     const cache = createCache({ keep: trimObject })
-    const reflector = createReflector({ client, source: watchSource(kind), cache, clock, timing })
+    const reflector = createReflector({ client, source: watchSource(kind), cache, clock: systemClock, timing })
     watched.set(groupKind, { namespaced: resource.namespaced, cache, reflector })
     cache.subscribe(({ object }) => wake(object.metadata.namespace))
     running.push(reflector.run(end.signal))
@@ -76,7 +69,7 @@ export function openLiveView(options: LiveViewOptions): LiveView {
     for (const { reflector } of watched.values()) {
       const { failingSince, reason = 'unknown' } = reflector.status()
       if (failingSince === undefined) continue
-      if (clock.elapsed() - failingSince >= lostMs) throw failure(watchLost, { reason })
+      if (systemClock.elapsed() - failingSince >= LOST_MS) throw failure(watchLost, { reason })
       context.emit({ kind: 'waiting', reason: `the cluster cannot be watched: ${reason}` })
       return
     }
@@ -169,25 +162,23 @@ function trimObject(object: KubeObject): KubeObject {
   return { ...trimmed, spec: { nodeName: spec?.nodeName } }
 }
 
-export interface WaitOptions {
-  /** Wakes on changes in this namespace only. */
-  readonly namespace?: string
-  /** Checks again after this time even without a change, because grace periods end by the clock. */
-  readonly pollMs?: number
-  /** Shortest time between two checks, so that a busy cluster does not keep us busy. */
-  readonly minIntervalMs?: number
-  /** Repeats an unchanged reason after this time. */
-  readonly repeatMs?: number
-}
+/** Checks again after this time even without a change, because grace periods end by the clock. */
+const POLL_MS = 1_000
+/** Shortest time between two checks, so that a busy cluster does not keep us busy. */
+const MIN_INTERVAL_MS = 50
+/** Repeats an unchanged reason after this time. */
+const REPEAT_MS = 15_000
 
-/** Checks until ready and emits what it waits for; a failed check throws its cause and the next command. */
+/**
+ * Checks until ready and emits what it waits for; a failed check throws its cause and the next command.
+ * With a namespace only changes in that namespace wake it.
+ */
 export async function waitUntilReady(
   check: () => Readiness,
   view: LiveView,
   context: StageContext,
-  options: WaitOptions = {},
+  namespace?: string,
 ): Promise<void> {
-  const { namespace, pollMs = 1_000, minIntervalMs = 50, repeatMs = 15_000 } = options
   const { clock, emit, stop } = context
   let emitted: { readonly reason: string; readonly time: number } | undefined
   for (;;) {
@@ -196,11 +187,11 @@ export async function waitUntilReady(
     if (verdict.kind === 'ready') return
     if (verdict.kind === 'failed') throw failure(notReady, verdict, { exitCode: 1 })
     const now = clock.now()
-    if (emitted?.reason !== verdict.waits || now - emitted.time >= repeatMs) {
+    if (emitted?.reason !== verdict.waits || now - emitted.time >= REPEAT_MS) {
       emit({ kind: 'waiting', reason: `waits for ${verdict.waits}` })
       emitted = { reason: verdict.waits, time: now }
     }
-    await view.waitForChange(namespace, pollMs, context)
-    await clock.sleep(minIntervalMs, stop)
+    await view.waitForChange(namespace, POLL_MS, context)
+    await clock.sleep(MIN_INTERVAL_MS, stop)
   }
 }

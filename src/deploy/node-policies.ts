@@ -13,7 +13,7 @@ import { objectReadiness } from '../verify/readiness/readiness.ts'
 import { defaultGrace, progressing, type Readiness } from '../verify/readiness/verdict.ts'
 import { type LiveView, openLiveView, waitUntilReady } from './live-view.ts'
 import { FIELD_MANAGER, findLive, NODE_POLICY } from './object-changes.ts'
-import { nodeKinds } from './stages/node-networking-stage.ts'
+import { nodeKinds, selectedNode } from './stages/node-networking-stage.ts'
 
 const POLICY = { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' }
 /** Types of interfaces that a policy creates; NICs belong to the machine. */
@@ -32,7 +32,7 @@ export async function removeNodePolicies(
   sharedView?: LiveView,
 ): Promise<void> {
   if (refs.length === 0) return
-  const view = sharedView ?? openLiveView({ client })
+  const view = sharedView ?? openLiveView(client)
   try {
     await view.watch([POLICY, ...nodeKinds], context)
     const removed = new Set(refs.map(({ name }) => name))
@@ -85,10 +85,6 @@ export function absentInterfaces(policy: KubeObject, others: readonly KubeObject
   return created
     .toSorted((a, b) => Number(b.type === 'linux-bridge') - Number(a.type === 'linux-bridge'))
     .map(({ name, type }) => ({ name, type, state: 'absent' }))
-}
-
-function selectedNode(policy: KubeObject): string | undefined {
-  return getString(policy, 'spec', 'nodeSelector', 'kubernetes.io/hostname')
 }
 
 /** Interfaces that a policy creates or builds on. */

@@ -52,26 +52,17 @@ async function pruneLeftovers(
     if (why !== undefined) context.emit({ kind: 'finding', finding: finding(notPruned, { object: refKey(ref), why }) })
     else if (live && formatGroupKind(ref) === NODE_POLICY) policies.push(leftover)
     else {
-      if (live) await deleteLeftover(client, live, leftover, context)
+      if (live) {
+        const { uid } = live.metadata
+        await client.delete(ref, { ...(uid !== undefined && { preconditions: { uid } }) })
+        context.emit({ kind: 'applied', change: 'deleted', object: ref })
+      }
       deleted.push(leftover)
     }
   }
-  await removeNodePolicies(
-    policies.map(({ ref }) => ref),
-    client,
-    context,
-  )
+  const policyRefs = policies.map(({ ref }) => ref)
+  await removeNodePolicies(policyRefs, client, context)
   await trimInventories(client, [...deleted, ...policies])
-}
-
-async function deleteLeftover(
-  client: KubeClient,
-  { metadata: { uid } }: KubeObject,
-  { ref }: Leftover,
-  context: StageContext,
-): Promise<void> {
-  await client.delete(ref, { ...(uid !== undefined && { preconditions: { uid } }) })
-  context.emit({ kind: 'applied', change: 'deleted', object: ref })
 }
 
 /** Objects that may depend on a leftover. */

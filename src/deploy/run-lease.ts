@@ -7,7 +7,7 @@
 import { hostname, userInfo } from 'node:os'
 import type { KubeObject } from '../api/object.ts'
 import { getString } from '../api/raw-object.ts'
-import { type Clock, systemClock } from '../clock/clock.ts'
+import { systemClock } from '../clock/clock.ts'
 import { failure } from '../errors/failure.ts'
 import { isApiError } from '../kube/api-error.ts'
 import type { KubeClient } from '../kube/client.ts'
@@ -18,14 +18,11 @@ import { SYSTEM_NAMESPACE } from './inventory.ts'
 const NAME = 'stackloom-up'
 
 /** Longer than a controller's: a run of many clouds keeps the server busy, and its own renewals may wait. */
-const runTiming: LeaseTiming = { leaseMs: 30_000, renewDeadlineMs: 20_000, retryMs: 2_000, attemptMs: 8_000 }
+const timing: LeaseTiming = { leaseMs: 30_000, renewDeadlineMs: 20_000, retryMs: 2_000, attemptMs: 8_000 }
 
 export interface RunLeaseOptions {
   readonly client: KubeClient
   readonly identity: string
-  readonly clock?: Clock
-  readonly timing?: LeaseTiming
-  readonly isAlive?: (pid: number) => boolean
   /** Called once while it is not yet clear whether another run is alive. */
   readonly onDoubt?: (holder: string) => void
   readonly stop: AbortSignal
@@ -38,7 +35,7 @@ export function runIdentity(pid = process.pid): string {
 
 /** Runs the work while holding the Lease; the signal aborts when the Lease is lost. */
 export async function withRunLease<T>(options: RunLeaseOptions, work: (lost: AbortSignal) => Promise<T>): Promise<T> {
-  const { client, identity, clock = systemClock, timing = runTiming, stop } = options
+  const { client, identity, stop } = options
   const refused = new AbortController()
   const waiting = new AbortController()
   let refusal: unknown
@@ -48,7 +45,7 @@ export async function withRunLease<T>(options: RunLeaseOptions, work: (lost: Abo
     refused.abort()
   })
   let result: { readonly value: T } | undefined
-  const lease = { client, namespace: SYSTEM_NAMESPACE, name: NAME, identity, clock, timing }
+  const lease = { client, namespace: SYSTEM_NAMESPACE, name: NAME, identity, clock: systemClock, timing }
   try {
     await runAsLeader(
       lease,
@@ -69,10 +66,10 @@ export async function withRunLease<T>(options: RunLeaseOptions, work: (lost: Abo
 
 /** Throws when the holder renews its Lease while this run waits for it: then the other run is alive. */
 async function watchHolder(options: RunLeaseOptions, until: AbortSignal): Promise<void> {
-  const { clock = systemClock, timing = runTiming, identity, onDoubt } = options
+  const { client, identity, onDoubt } = options
   let first: string | undefined
   while (!until.aborted) {
-    const lease = await readLease(options.client)
+    const lease = await readLease(client)
     const holder = leaseHolder(lease)
     if (holder === '' || holder === identity) first = undefined
     else {
@@ -81,14 +78,14 @@ async function watchHolder(options: RunLeaseOptions, until: AbortSignal): Promis
       else if (first !== now) throw failure(anotherRun, { holder: formatHolder(holder) }, { exitCode: 1 })
       first ??= now
     }
-    await clock.sleep(timing.retryMs / 2, until)
+    await systemClock.sleep(timing.retryMs / 2, until)
   }
 }
 
-async function releaseDeadHolder({ client, isAlive = isProcessAlive }: RunLeaseOptions): Promise<void> {
+async function releaseDeadHolder({ client }: RunLeaseOptions): Promise<void> {
   const lease = await readLease(client)
   const [user = '', pid = ''] = leaseHolder(lease).split(':')
-  if (!lease || user.split('@')[1] !== hostname() || isAlive(Number(pid))) return
+  if (!lease || user.split('@')[1] !== hostname() || isProcessAlive(Number(pid))) return
   const spec = { ...(lease['spec'] as object), holderIdentity: '' }
   await client.update({ ...lease, spec }).catch((thrown: unknown) => {
     if (!isApiError(thrown, 'conflict')) throw thrown

@@ -1,7 +1,7 @@
 /**
  * Deploys a site: records what will be applied, then runs the stages. The same command resumes after any end.
  */
-import { type Clock, systemClock } from '../clock/clock.ts'
+import { systemClock } from '../clock/clock.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Lock } from '../plan/lock.ts'
 import { writeLock } from '../plan/lock-file.ts'
@@ -48,22 +48,20 @@ export interface UpOptions {
   readonly lock?: Lock
   /** Objects that left the site, to delete after everything else. */
   readonly prune?: readonly Leftover[]
-  readonly clock?: Clock
   readonly view?: LiveView
   readonly force?: boolean
   readonly mayConfigureCluster?: boolean
   readonly grace?: Grace
   readonly retryPolicy?: RetryPolicy
-  readonly parallel?: number
 }
 
 /** As many writes as connections, so that no write queues in front of them. */
 const MAX_WRITES = 8
 
 export async function up(options: UpOptions): Promise<RunReport> {
-  const { client, plan, clock = systemClock, selection, run, what, sink, stop, parallel = 64, prune } = options
+  const { client, plan, selection, run, what, sink, stop, prune } = options
   const applied = selectDocuments(plan, options.documents, selection)
-  const view = options.view ?? openLiveView({ client })
+  const view = options.view ?? openLiveView(client)
   try {
     const all = buildSiteStages({
       client,
@@ -80,7 +78,7 @@ export async function up(options: UpOptions): Promise<RunReport> {
     const { stages } = selectStages(all, selection)
     await recordSite(applied, stages, view, options)
     const withPrune = prune ? [...stages, pruneStage(prune, client, stages)] : stages
-    return await runStages({ run, what, stages: withPrune, sink, clock, stop, parallel })
+    return await runStages({ run, what, stages: withPrune, sink, clock: systemClock, stop, parallel: 64 })
   } finally {
     if (!options.view) await view.close()
   }
@@ -91,11 +89,11 @@ async function recordSite(
   documents: readonly RenderedDocument[],
   stages: readonly Stage[],
   view: LiveView,
-  { client, plan, lock, stop, clock = systemClock }: UpOptions,
+  { client, plan, lock, stop }: UpOptions,
 ): Promise<void> {
   await ensureSystemNamespace(client)
   const kinds = distinctKinds(documents.map(({ object }) => object))
-  await view.watch(kinds, { emit: () => undefined, stop, clock })
+  await view.watch(kinds, { emit: () => undefined, stop, clock: systemClock })
   const clouds = new Set([...documents, ...stages].flatMap(({ cloud }) => cloud ?? []))
   for (const cloud of [undefined, ...clouds]) {
     const withSecrets = stages.some((stage) => stage.name === 'secrets' && stage.cloud === cloud)

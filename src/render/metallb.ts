@@ -25,12 +25,7 @@ export function renderPools(plan: Plan, cloud: PlannedCloud): readonly KubeObjec
         namespace: plan.from.cluster.metallb.namespace,
         labels: ownershipLabels(owner(plan, cloud, network)),
       },
-      spec: {
-        addresses: poolAddresses(network),
-        autoAssign: false,
-        avoidBuggyIPs: false,
-        serviceAllocation,
-      },
+      spec: { addresses: poolAddresses(network), autoAssign: false, avoidBuggyIPs: false, serviceAllocation },
     })
   }
   return pools
@@ -73,10 +68,7 @@ function bgpAdvertisement(plan: Plan, cloud: PlannedCloud, pooled: readonly Plan
   const object = {
     apiVersion: POOLS,
     kind: 'BGPAdvertisement',
-    metadata: {
-      name: `bgpadvertisement-${cloud.namespace}`,
-      namespace: plan.from.cluster.metallb.namespace,
-    },
+    metadata: { name: `bgpadvertisement-${cloud.namespace}`, namespace: plan.from.cluster.metallb.namespace },
     spec: {
       ipAddressPools: pooled.map((network) => network.pool),
       peers: plan.from.cluster.metallb.peers.map((_, index) => bgpPeerName(plan.from, index)),

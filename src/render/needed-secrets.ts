@@ -50,11 +50,7 @@ const serviceKeys: Readonly<Record<string, Keys>> = {
   swift: passwords('SwiftPassword'),
   cinder: passwords('CinderPassword'),
   barbican: { BarbicanPassword: 'password', BarbicanSimpleCryptoKEK: 'key-32' },
-  heat: {
-    HeatPassword: 'password',
-    HeatAuthEncryptionKey: 'password-32',
-    HeatStackDomainAdminPassword: 'password',
-  },
+  heat: { HeatPassword: 'password', HeatAuthEncryptionKey: 'password-32', HeatStackDomainAdminPassword: 'password' },
   manila: passwords('ManilaPassword'),
   designate: passwords('DesignatePassword'),
   octavia: passwords('OctaviaPassword', 'OctaviaHeartbeatKey'),
@@ -89,10 +85,7 @@ export function neededSecrets(plan: Plan, cloud: PlannedCloud): readonly NeededS
     secrets.push(
       secret(
         ceph.secret,
-        listKeys('ceph', {
-          'ceph.conf': 'given',
-          [`ceph.client.${ceph.user ?? 'openstack'}.keyring`]: 'given',
-        }),
+        listKeys('ceph', { 'ceph.conf': 'given', [`ceph.client.${ceph.user ?? 'openstack'}.keyring`]: 'given' }),
       ),
     )
   if (hosts.length > 0) {

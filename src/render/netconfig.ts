@@ -71,9 +71,7 @@ function renderSubnet(network: PlannedNetwork, subnet: PlannedSubnet): unknown {
     ...(subnet.gateway !== undefined && { gateway: subnet.gateway }),
     allocationRanges: ranges.map(({ start, end }) => ({ start, end })),
     ...(excluded.length > 0 && { excludeAddresses: excluded }),
-    ...(routes.length > 0 && {
-      routes: routes.map(({ destination, nexthop }) => ({ destination, nexthop })),
-    }),
+    ...(routes.length > 0 && { routes: routes.map(({ destination, nexthop }) => ({ destination, nexthop })) }),
   }
 }
 

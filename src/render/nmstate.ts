@@ -176,10 +176,7 @@ function segmentInterfaces(
         type: 'linux-bridge',
         state,
         mtu,
-        bridge: {
-          options: NO_SPANNING_TREE,
-          port: [{ name: carrier, ...(!tagged && { vlan: {} }) }],
-        },
+        bridge: { options: NO_SPANNING_TREE, port: [{ name: carrier, ...(!tagged && { vlan: {} }) }] },
         ipv4,
         ipv6,
       },

@@ -81,11 +81,7 @@ function novaService(cloud: PlannedCloud, cell: string): readonly KubeObject[] {
       playbook: 'osp.edpm.nova',
       caCerts: 'combined-ca-bundle',
       tlsCerts: {
-        default: {
-          contents: ['dnsnames', 'ips'],
-          networks: ['ctlplane'],
-          issuer: 'osp-rootca-issuer-internal',
-        },
+        default: { contents: ['dnsnames', 'ips'], networks: ['ctlplane'], issuer: 'osp-rootca-issuer-internal' },
       },
       dataSources: [
         { secretRef: { name: `nova-${cell}-compute-config` } },

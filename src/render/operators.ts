@@ -89,12 +89,7 @@ function catalogSource(name: string, namespace: string, image: string): KubeObje
 const WORKERS = { 'node-role.kubernetes.io/worker': '' }
 
 export function renderNmstateOperand(plan: Plan): readonly KubeObject[] {
-  return operand(plan, {
-    apiVersion: 'nmstate.io/v1',
-    kind: 'NMState',
-    metadata: { name: 'nmstate' },
-    spec: {},
-  })
+  return operand(plan, { apiVersion: 'nmstate.io/v1', kind: 'NMState', metadata: { name: 'nmstate' }, spec: {} })
 }
 
 export function renderMetalLbOperand(plan: Plan): readonly KubeObject[] {

@@ -26,10 +26,7 @@ export function renderProbe(plan: Plan, cloud: PlannedCloud, settings: ProbeSett
   const { namespace } = cloud
   const addLabels = (object: KubeObject, network?: string): KubeObject =>
     addOwnershipLabels(
-      {
-        ...object,
-        metadata: { ...object.metadata, labels: { ...object.metadata.labels, [PROBE_LABEL]: 'network' } },
-      },
+      { ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, [PROBE_LABEL]: 'network' } } },
       { site: plan.site, cloud: cloud.name, ...(network !== undefined && { network }) },
     )
   const account = {

@@ -85,10 +85,7 @@ function variables(cloud: PlannedCloud, resources: VipResources): readonly unkno
     ...requestVariables,
     { name: 'ownPools', expression: `variables.pools.filter(p, p in ${JSON.stringify(resources.pools)})` },
     { name: 'ownKeys', expression: `variables.keys.filter(k, k in ${JSON.stringify(resources.keys)})` },
-    {
-      name: 'allAddressesOwn',
-      expression: `variables.addresses.all(l, l.all(a, ${inPrefix}))`,
-    },
+    { name: 'allAddressesOwn', expression: `variables.addresses.all(l, l.all(a, ${inPrefix}))` },
     {
       name: 'noAddressOwn',
       // Other notations (such as IPv4 mapped into IPv6) cannot be checked, and MetalLB may accept them.

@@ -165,10 +165,6 @@ function vipRows(cloud: PlannedCloud): readonly VipRow[] {
 }
 
 function upJson({ outcome, ms, stages }: RunReport, plan: Plan): unknown {
-  const clouds = plan.clouds.map((cloud) => ({
-    name: cloud.name,
-    namespace: cloud.namespace,
-    vips: vipRows(cloud),
-  }))
+  const clouds = plan.clouds.map((cloud) => ({ name: cloud.name, namespace: cloud.namespace, vips: vipRows(cloud) }))
   return { outcome, ms, stages, clouds }
 }

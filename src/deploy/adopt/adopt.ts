@@ -3,7 +3,7 @@
  * is replaced by the cloud's own, and the VIP policy comes last. Each stage reads the live state, so the same command
  * resumes after any end.
  */
-import { type Clock, systemClock } from '../../clock/clock.ts'
+import { systemClock } from '../../clock/clock.ts'
 import { Failure } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
 import type { KubeClient } from '../../kube/client.ts'
@@ -14,7 +14,6 @@ import { type Stage, type StageContext, stageId } from '../../run/stage.ts'
 import { addObjects, ensureSystemNamespace, readInventory, writeInventory } from '../inventory.ts'
 import type { LiveView } from '../live-view.ts'
 import { objectRef } from '../object-changes.ts'
-import type { RetryPolicy } from '../retry.ts'
 import { type Adoption, adoptionKinds, planAdoption } from './adoption.ts'
 import { moveNetwork, pinAddresses, waitUntilSettled } from './move-network.ts'
 import { type AdoptDeps, applySiteObjects, removeOldAdvertisements } from './writes.ts'
@@ -27,10 +26,6 @@ export interface AdoptOptions {
   readonly run: string
   readonly sink: EventSink
   readonly stop: AbortSignal
-  readonly clock?: Clock
-  readonly retryPolicy?: RetryPolicy
-  /** How long MetalLB may take to assign an address again. */
-  readonly returnMs?: number
 }
 
 export interface AdoptReport {
@@ -49,21 +44,15 @@ export async function inspectCloud(
 }
 
 export async function adopt(options: AdoptOptions): Promise<AdoptReport> {
-  const { client, view, plan, cloud, run, sink, stop, clock = systemClock } = options
-  const adoption = await inspectCloud(options, { emit: () => undefined, stop, clock })
+  const { client, view, plan, cloud, run, sink, stop } = options
+  const adoption = await inspectCloud(options, { emit: () => undefined, stop, clock: systemClock })
   if (hasErrors(adoption.findings)) throw new Failure(adoption.findings, 1)
   const gaps = new Map<string, number>()
-  const deps: AdoptDeps = {
-    client,
-    view,
-    namespace: cloud.namespace,
-    inspect: () => planAdoption(plan, cloud, view.index()),
-    returnMs: options.returnMs ?? 60_000,
-    ...(options.retryPolicy && { retryPolicy: options.retryPolicy }),
-  }
+  const inspect = (): Adoption => planAdoption(plan, cloud, view.index())
+  const deps: AdoptDeps = { client, view, namespace: cloud.namespace, inspect }
   await recordInventory(client, plan.site, adoption)
   const stages = adoptStages(deps, adoption, gaps)
-  const report = await runStages({ run, what: `adopt ${cloud.name}`, stages, sink, clock, stop })
+  const report = await runStages({ run, what: `adopt ${cloud.name}`, stages, sink, clock: systemClock, stop })
   return { report, gaps }
 }
 

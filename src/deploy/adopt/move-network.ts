@@ -26,6 +26,9 @@ import {
   SERVICE,
 } from './writes.ts'
 
+/** How long MetalLB may take to assign an address again. */
+const RETURN_MS = 60_000
+
 /** Makes every Service request its present address, so that it keeps the address even if the run ends right here. */
 export async function pinAddresses(deps: AdoptDeps, context: StageContext): Promise<void> {
   const { networks } = deps.inspect()
@@ -64,8 +67,8 @@ export async function moveNetwork(
 }
 
 async function waitForAddresses(deps: AdoptDeps, { services }: NetworkMove, context: StageContext): Promise<void> {
-  const { view, namespace, returnMs } = deps
-  const until = context.clock.now() + returnMs
+  const { view, namespace } = deps
+  const until = context.clock.now() + RETURN_MS
   for (;;) {
     context.stop.throwIfAborted()
     const index = view.index(namespace)
@@ -105,8 +108,8 @@ interface UnsettledService {
  * A run that was interrupted after its last write finds every pool as planned while MetalLB still assigns addresses.
  */
 export async function waitUntilSettled(deps: AdoptDeps, context: StageContext): Promise<void> {
-  const { view, namespace, returnMs } = deps
-  const until = context.clock.now() + returnMs
+  const { view, namespace } = deps
+  const until = context.clock.now() + RETURN_MS
   for (;;) {
     context.stop.throwIfAborted()
     const { networks, controlPlane } = deps.inspect()
@@ -117,7 +120,11 @@ export async function waitUntilSettled(deps: AdoptDeps, context: StageContext): 
     const [first] = unsettled
     const isLate = context.clock.now() >= until
     if (!first && (observed || isLate)) return
-    if (first && isLate) throw settleFailure(first, view.index(namespace))
+    if (first && isLate) {
+      const missing = Object.keys(first.move.missing).join(', ')
+      const error = allocationError(first.live, view.index(namespace))
+      throw addressFailure(first.move, missing === '' ? error : `another client removes ${missing}`)
+    }
     if (first) context.emit({ kind: 'waiting', reason: formatWait(first) })
     const incomplete = unsettled.map(({ move }) => move)
     await patchServices(deps, incomplete, context)
@@ -131,34 +138,25 @@ function formatWait({ move: { namespace, name, addresses, missing } }: Unsettled
     : `Service ${namespace}/${name} to ask for its address`
 }
 
-function settleFailure({ move, live }: UnsettledService, index: SnapshotIndex): Error {
-  return addressFailure(
-    move,
-    isEmpty(move.missing)
-      ? allocationError(live, index)
-      : `another client removes ${Object.keys(move.missing).join(', ')}`,
-  )
-}
-
 /** Whether the operator has observed the present control plane; one that reports no generation counts as such. */
 async function isObserved(
-  { client, retryPolicy }: AdoptDeps,
+  { client }: AdoptDeps,
   controlPlane: KubeObject | undefined,
   context: StageContext,
 ): Promise<boolean> {
   if (!controlPlane) return true
-  const live = await retry(() => client.get(objectRef(controlPlane)), context, retryPolicy)
+  const live = await retry(() => client.get(objectRef(controlPlane)), context)
   const observed = getNumber(live, 'status', 'observedGeneration')
   return observed === undefined || observed >= (live?.metadata.generation ?? 0)
 }
 
 /** Reads from the server, not from the view. A Service that was deleted meanwhile is settled. */
 async function findUnsettled(
-  { client, namespace, retryPolicy }: AdoptDeps,
+  { client, namespace }: AdoptDeps,
   moves: readonly ServiceMove[],
   context: StageContext,
 ): Promise<readonly UnsettledService[]> {
-  const { items } = await retry(() => client.list(SERVICE, { namespace }), context, retryPolicy)
+  const { items } = await retry(() => client.list(SERVICE, { namespace }), context)
   const byName = new Map(items.map((item) => [item.metadata.name, { ...item, ...SERVICE }]))
   return moves.flatMap((planned) => {
     const live = byName.get(planned.name)

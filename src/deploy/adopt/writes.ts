@@ -22,17 +22,18 @@ export interface AdoptDeps {
   readonly namespace: string
   /** Plans the adoption again from the live state. */
   readonly inspect: () => Adoption
-  readonly retryPolicy?: RetryPolicy
-  readonly returnMs: number
 }
 
 export const SERVICE = { apiVersion: 'v1', kind: 'Service' }
+
+/** MetalLB's webhook refuses the new pool until its own cache has dropped the old one. */
+const fastPolicy: RetryPolicy = { limits: { ...defaultRetryPolicy.limits, denied: 15_000 }, pauseMs: 50 }
 
 /** Manages what we change in objects of others: the operators' Services, the control plane, the old pools. */
 export const ADOPT_MANAGER = 'stackloom-adopt'
 
 export async function patchServices(
-  { client, retryPolicy }: AdoptDeps,
+  { client }: AdoptDeps,
   services: readonly ServiceMove[],
   context: StageContext,
 ): Promise<void> {
@@ -41,13 +42,13 @@ export async function patchServices(
     const ref = { ...SERVICE, namespace, name }
     const patch = { metadata: { annotations: missing } }
     const write = () => client.patch(ref, patch, { type: 'merge', fieldManager: ADOPT_MANAGER })
-    await retry(write, context, retryPolicy)
+    await retry(write, context)
     context.emit({ kind: 'applied', change: 'changed', object: ref })
   })
 }
 
 export async function patchControlPlane(
-  { client, inspect, retryPolicy }: AdoptDeps,
+  { client, inspect }: AdoptDeps,
   slotPatches: readonly SlotPatch[],
   context: StageContext,
 ): Promise<void> {
@@ -60,7 +61,7 @@ export async function patchControlPlane(
     const current = (await client.get(ref)) ?? controlPlane
     return client.patch(ref, controlPlanePatch(current, patches), { type: 'merge', fieldManager: ADOPT_MANAGER })
   }
-  await retry(write, context, retryPolicy)
+  await retry(write, context)
   context.emit({ kind: 'applied', change: 'changed', object: ref })
 }
 
@@ -69,12 +70,10 @@ export async function patchControlPlane(
  * fields that another tool has set in a pool of the same name are overwritten.
  */
 export async function applySiteObjects(
-  { client, retryPolicy = defaultRetryPolicy }: AdoptDeps,
+  { client }: AdoptDeps,
   objects: readonly KubeObject[],
   context: StageContext,
 ): Promise<void> {
-  // MetalLB's webhook refuses the new pool until its own cache has dropped the old one.
-  const fastPolicy: RetryPolicy = { limits: { ...retryPolicy.limits, denied: 15_000 }, pauseMs: 50 }
   for (const object of objects) {
     const write = (): Promise<KubeObject> => client.apply(object, { fieldManager: FIELD_MANAGER, force: true })
     await retry(write, context, fastPolicy)
@@ -84,31 +83,28 @@ export async function applySiteObjects(
 
 /** Deletes the old pool, or removes our range from it. */
 export async function releaseOldPools(
-  { client, retryPolicy }: AdoptDeps,
+  { client }: AdoptDeps,
   { pool }: NetworkMove,
   context: StageContext,
 ): Promise<void> {
   const { namespace = '' } = pool.metadata
   const kind = { apiVersion: pool.apiVersion, kind: pool.kind }
-  const { items } = await retry(() => client.list(kind, { namespace }), context, retryPolicy)
+  const { items } = await retry(() => client.list(kind, { namespace }), context)
   for (const { pool: old, remaining } of overlappingPools(pool, items)) {
     const ref = { ...kind, namespace, name: old.metadata.name }
     const isKept = remaining.length > 0
     const patch = { spec: { addresses: remaining } }
     const write = (): Promise<unknown> =>
       isKept ? client.patch(ref, patch, { type: 'merge', fieldManager: ADOPT_MANAGER }) : client.delete(ref)
-    await retry(write, context, retryPolicy)
+    await retry(write, context)
     context.emit({ kind: 'applied', change: isKept ? 'changed' : 'deleted', object: ref })
   }
 }
 
-export async function removeOldAdvertisements(
-  { client, inspect, retryPolicy }: AdoptDeps,
-  context: StageContext,
-): Promise<void> {
+export async function removeOldAdvertisements({ client, inspect }: AdoptDeps, context: StageContext): Promise<void> {
   for (const advertisement of inspect().oldAdvertisements) {
     const ref = objectRef(advertisement)
-    await retry(() => client.delete(ref), context, retryPolicy)
+    await retry(() => client.delete(ref), context)
     context.emit({ kind: 'applied', change: 'deleted', object: ref })
   }
 }

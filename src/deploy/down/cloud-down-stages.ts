@@ -139,7 +139,7 @@ async function waitUntilNone(
       ? progressing(`${remaining.length} ${what}s of ${namespace} to be gone (${first.metadata.name} first)`)
       : ready
   }
-  await waitUntilReady(check, view, context, { namespace })
+  await waitUntilReady(check, view, context, namespace)
 }
 
 /** The namespace and its passwords stay together with volumes, unless the user agreed to delete the data. */

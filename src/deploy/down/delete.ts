@@ -19,14 +19,12 @@ import { objectsRemain, stuckFinalizer } from '../findings/down.ts'
 import { type Inventory, type InventoryEntry, SYSTEM_NAMESPACE } from '../inventory.ts'
 import { type LiveView, waitUntilReady } from '../live-view.ts'
 import { FIELD_MANAGER, findLive } from '../object-changes.ts'
-import { type RetryPolicy, retry } from '../retry.ts'
+import { retry } from '../retry.ts'
 
 export interface DeleteDeps {
   readonly client: KubeClient
   readonly view: LiveView
   readonly limiter: Limiter
-  readonly retryPolicy: RetryPolicy
-  /** A finalizer that stays longer counts as stuck. */
   readonly stuckMs: number
 }
 
@@ -37,7 +35,7 @@ export async function deleteAll(
   context: StageContext,
   namespace?: string,
 ): Promise<void> {
-  const { client, view, limiter, retryPolicy } = deps
+  const { client, view, limiter } = deps
   const ours = refs.filter((ref) => isDeletable(ref, view))
   await view.watch(refs, context)
   await runParallel(ours, 8, async (ref) => {
@@ -45,8 +43,7 @@ export async function deleteAll(
     const live = findLive(ref, view.index())
     const uid = live?.metadata.uid
     const request = () => limiter(() => client.delete(ref, { ...(uid !== undefined && { preconditions: { uid } }) }))
-    if (live && (await retry(request, context, retryPolicy)))
-      context.emit({ kind: 'applied', change: 'deleted', object: ref })
+    if (live && (await retry(request, context))) context.emit({ kind: 'applied', change: 'deleted', object: ref })
   })
   await waitUntilGone(ours, deps, context, namespace)
 }
@@ -68,7 +65,7 @@ export async function waitUntilGone(
       }),
     )
   try {
-    await waitUntilReady(check, view, context, { ...(namespace !== undefined && { namespace }) })
+    await waitUntilReady(check, view, context, namespace)
   } catch (thrown) {
     const stuck = refs.map((ref) => findLive(ref, view.index())).find((live) => live && isStuck(live))
     if (!stuck) throw thrown
@@ -104,7 +101,7 @@ function finalizerOwner({ metadata }: KubeObject): string {
  */
 export async function releaseAdopted(
   objects: readonly InventoryEntry[],
-  { client, view, limiter, retryPolicy }: DeleteDeps,
+  { client, view, limiter }: DeleteDeps,
   context: StageContext,
 ): Promise<void> {
   const labels = Object.fromEntries(stackloomLabels.map((label) => [label, null]))
@@ -115,7 +112,7 @@ export async function releaseAdopted(
     const live = findLive(ref, view.index())
     if (!live || !isManagedByStackloom(live)) continue
     const patch = () => client.patch(ref, { metadata: { labels } }, { type: 'merge', fieldManager: FIELD_MANAGER })
-    await retry(() => limiter(patch), context, retryPolicy)
+    await retry(() => limiter(patch), context)
     context.emit({ kind: 'applied', change: 'changed', object: ref })
   }
 }
@@ -123,7 +120,7 @@ export async function releaseAdopted(
 /** Lists every kind of the inventory by our labels; throws what is left, returns the number of kinds. */
 export async function verifyGone(
   { cloud, objects, namespace }: Inventory,
-  { client, retryPolicy, deleteData }: DeleteDeps & { readonly deleteData: boolean },
+  { client, deleteData }: DeleteDeps & { readonly deleteData: boolean },
   context: StageContext,
 ): Promise<number> {
   const nameKey = (groupKind: string, name: string): string => `${groupKind} ${name}`
@@ -136,7 +133,7 @@ export async function verifyGone(
   for (const { apiVersion, kind } of kinds) {
     if (keepsData && (kind === 'Namespace' || kind === 'Secret' || kind === 'ConfigMap')) continue
     const list = () => client.list({ apiVersion, kind }, { labelSelector })
-    const { items } = await retry(list, context, retryPolicy).catch((thrown: unknown) => {
+    const { items } = await retry(list, context).catch((thrown: unknown) => {
       if (isApiError(thrown, 'not-served')) return { items: [] }
       throw thrown
     })

@@ -1,5 +1,5 @@
 /** Takes clouds, or everything, out of the cluster: in reverse order, from the inventories alone. */
-import { type Clock, systemClock } from '../../clock/clock.ts'
+import { systemClock } from '../../clock/clock.ts'
 import { closestMatch } from '../../errors/closest-match.ts'
 import { Failure } from '../../errors/failure.ts'
 import { finding } from '../../errors/finding.ts'
@@ -9,8 +9,7 @@ import type { EventSink } from '../../run/events.ts'
 import { createLimiter } from '../apply.ts'
 import { unknownInventory } from '../findings/down.ts'
 import { type Inventory, readInventories } from '../inventory.ts'
-import { type LiveView, openLiveView } from '../live-view.ts'
-import { defaultRetryPolicy, type RetryPolicy } from '../retry.ts'
+import { openLiveView } from '../live-view.ts'
 import { cloudDownStages } from './cloud-down-stages.ts'
 import { sharedDownStages } from './shared-down-stages.ts'
 
@@ -22,25 +21,16 @@ export interface DownOptions {
   readonly sink: EventSink
   readonly stop: AbortSignal
   readonly deleteData?: boolean
+  /** A finalizer that stays longer counts as stuck. */
   readonly stuckMs?: number
-  readonly clock?: Clock
-  readonly view?: LiveView
-  readonly retryPolicy?: RetryPolicy
 }
 
 export async function down(options: DownOptions): Promise<RunReport> {
-  const { client, clouds, run, sink, stop, clock = systemClock } = options
+  const { client, clouds, run, sink, stop, deleteData = false, stuckMs = 300_000 } = options
   const inventories = await readInventories(client)
-  const view = options.view ?? openLiveView({ client })
+  const view = openLiveView(client)
   try {
-    const deps = {
-      client,
-      view,
-      retryPolicy: options.retryPolicy ?? defaultRetryPolicy,
-      limiter: createLimiter(8),
-      deleteData: options.deleteData ?? false,
-      stuckMs: options.stuckMs ?? 300_000,
-    }
+    const deps = { client, view, limiter: createLimiter(8), deleteData, stuckMs }
     const selected = selectInventories(inventories, clouds)
     const shared = clouds === 'all' ? inventories.find(({ cloud }) => cloud === undefined) : undefined
     const names = selected.flatMap(({ cloud }) => cloud ?? [])
@@ -49,9 +39,9 @@ export async function down(options: DownOptions): Promise<RunReport> {
       ...(shared ? sharedDownStages(deps, shared, names) : []),
     ]
     const what = clouds === 'all' ? 'down --all' : `down ${names.join(' ')}`
-    return await runStages({ run, what, stages, sink, clock, stop, parallel: 64 })
+    return await runStages({ run, what, stages, sink, clock: systemClock, stop, parallel: 64 })
   } finally {
-    if (!options.view) await view.close()
+    await view.close()
   }
 }
 

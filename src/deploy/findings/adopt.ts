@@ -39,11 +39,7 @@ export const addressOutsidePlan = problem<{ service: string; address: string; ra
   remedy: () => 'widen the `vips` span of its network in the site file so that it includes the address',
   description: `After the move MetalLB assigns only addresses of the cloud's own pools in this namespace. An address
 outside of them would be lost. Nothing was changed.`,
-  example: {
-    service: 'openstack/dnsmasq-dns',
-    address: '192.168.122.95',
-    ranges: ['192.168.122.80-192.168.122.90'],
-  },
+  example: { service: 'openstack/dnsmasq-dns', address: '192.168.122.95', ranges: ['192.168.122.80-192.168.122.90'] },
 })
 
 export const foreignServiceInPool = problem<{ service: string; address: string; pool: string }>({
@@ -130,8 +126,5 @@ export const slotNotPlanned = problem<{ service: string; path: string }>({
   remedy: () => 'enable its service in the site file, so that the address is in the lock',
   description: `The running control plane has a service that the site file does not have. Its Service is moved like the
 others, but the plan does not know that its address is used.`,
-  example: {
-    service: 'openstack/heat-api-internal',
-    path: 'spec.heat.template.heatAPI.override.service.internal',
-  },
+  example: { service: 'openstack/heat-api-internal', path: 'spec.heat.template.heatAPI.override.service.internal' },
 })

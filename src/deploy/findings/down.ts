@@ -12,11 +12,7 @@ has none, so there is no state to show.`,
   example: {},
 })
 
-export const unknownInventory = problem<{
-  cloud: string
-  known: readonly string[]
-  nearest: string | undefined
-}>({
+export const unknownInventory = problem<{ cloud: string; known: readonly string[]; nearest: string | undefined }>({
   code: 'SL4041',
   severity: 'error',
   title: 'No cloud of this name is deployed here',

@@ -75,8 +75,7 @@ export function applyAndWait(deps: ApplyDeps, work: ApplyWork): StageWork {
       const applied = await applyChanges(compareObjects(objects, deps.view.index()), deps, context)
       // A kind that was not served before may be served now.
       await deps.view.watch(kinds, context)
-      const options = namespace === undefined ? {} : { namespace }
-      await waitUntilReady(() => judge(applied, context), deps.view, context, options)
+      await waitUntilReady(() => judge(applied, context), deps.view, context, namespace)
     },
   }
 }

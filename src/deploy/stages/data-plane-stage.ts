@@ -55,7 +55,7 @@ export function dataPlaneStage(deps: DataPlaneDeps, namespace: string, objects: 
       const first = objects.filter((object) => !isDeployment(object))
       await applyChanges(compareObjects(first, view.index()), deps, context)
       const areSetUp = (): Readiness => worst(nodeSets.map((nodeSet) => setupReadiness(nodeSet, deps, context)))
-      await waitUntilReady(areSetUp, view, context, { namespace })
+      await waitUntilReady(areSetUp, view, context, namespace)
       await all.work(context)
       context.emit({ kind: 'progress', message: await deps.discoverHosts(namespace, context) })
       // The mark comes last: a run that was killed before it discovers the hosts again.

@@ -86,6 +86,6 @@ function groupByNode(policies: readonly KubeObject[]): readonly NodeStep[] {
   })
 }
 
-function selectedNode(policy: KubeObject): string {
+export function selectedNode(policy: KubeObject): string {
   return getString(policy, 'spec', 'nodeSelector', 'kubernetes.io/hostname') ?? 'all'
 }

@@ -3,18 +3,18 @@
  * hosts, the control plane, the hosts. Writes only to this cloud's namespace. The same command resumes.
  */
 import type { KubeObject } from '../../api/object.ts'
-import { type Clock, systemClock } from '../../clock/clock.ts'
+import { systemClock } from '../../clock/clock.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { addOwnershipLabels } from '../../render/labels.ts'
 import { type RunReport, runStages } from '../../run/engine.ts'
 import type { EventSink } from '../../run/events.ts'
 import { type Stage, type StageContext, stageId } from '../../run/stage.ts'
 import { objectReadiness } from '../../verify/readiness/readiness.ts'
-import { defaultGrace, type Grace, type Readiness, worst } from '../../verify/readiness/verdict.ts'
+import { defaultGrace, type Readiness, worst } from '../../verify/readiness/verdict.ts'
 import { addObjects, ensureSystemNamespace, readInventory, writeInventory } from '../inventory.ts'
 import { type LiveView, waitUntilReady } from '../live-view.ts'
 import { FIELD_MANAGER, findLive, objectRef } from '../object-changes.ts'
-import { type RetryPolicy, retry } from '../retry.ts'
+import { retry } from '../retry.ts'
 import { deployedReadiness, stepReadiness, type UpdatePlan, type UpdateStep, updateKinds } from './update-plan.ts'
 
 export interface UpdateOptions {
@@ -26,9 +26,6 @@ export interface UpdateOptions {
   readonly run: string
   readonly sink: EventSink
   readonly stop: AbortSignal
-  readonly clock?: Clock
-  readonly grace?: Grace
-  readonly retryPolicy?: RetryPolicy
 }
 
 /** The data plane service that each step runs on the hosts. */
@@ -37,11 +34,11 @@ const hostServices = { 'ovn-data-plane': 'ovn', 'data-plane': 'update' } as cons
 type HostStep = keyof typeof hostServices
 
 export async function update(options: UpdateOptions): Promise<RunReport> {
-  const { client, view, plan, run, sink, stop, clock = systemClock } = options
-  await view.watch(updateKinds, { emit: () => undefined, stop, clock })
+  const { client, view, plan, run, sink, stop } = options
+  await view.watch(updateKinds, { emit: () => undefined, stop, clock: systemClock })
   await ensureSystemNamespace(client)
   const what = `update ${plan.cloud} to ${plan.wanted}`
-  return runStages({ run, what, stages: updateStages(options), sink, clock, stop })
+  return runStages({ run, what, stages: updateStages(options), sink, clock: systemClock, stop })
 }
 
 function updateStages(options: UpdateOptions): readonly Stage[] {
@@ -68,13 +65,13 @@ function updateStages(options: UpdateOptions): readonly Stage[] {
   })
 }
 
-async function setTarget({ client, plan, retryPolicy }: UpdateOptions, context: StageContext): Promise<void> {
+async function setTarget({ client, plan }: UpdateOptions, context: StageContext): Promise<void> {
   const { version, wanted, target } = plan
   if (target === wanted) return
   const ref = objectRef(version)
   const patch = { spec: { targetVersion: wanted } }
   const write = () => client.patch(ref, patch, { type: 'merge', fieldManager: FIELD_MANAGER })
-  await retry(write, context, retryPolicy)
+  await retry(write, context)
   context.emit({ kind: 'applied', change: 'changed', object: ref })
 }
 
@@ -84,22 +81,22 @@ async function waitForVersion(
   context: StageContext,
 ): Promise<void> {
   const check = (): Readiness => judge(findLive(objectRef(plan.version), view.index()))
-  await waitUntilReady(check, view, context, { namespace: plan.namespace })
+  await waitUntilReady(check, view, context, plan.namespace)
 }
 
 /** A Deployment runs once, so each step of each version has its own; a second run of the command finds it. */
 async function deployToHosts(options: UpdateOptions, step: HostStep, context: StageContext): Promise<void> {
-  const { client, view, plan, retryPolicy, grace = defaultGrace } = options
+  const { client, view, plan } = options
   const deployment = buildDeployment(options, step)
   await recordDeployment(options, deployment)
   const ref = objectRef(deployment)
   if (!(await client.get(ref))) {
-    await retry(() => client.apply(deployment, { fieldManager: FIELD_MANAGER }), context, retryPolicy)
+    await retry(() => client.apply(deployment, { fieldManager: FIELD_MANAGER }), context)
     context.emit({ kind: 'applied', change: 'created', object: ref })
   }
   const judge = (version: KubeObject | undefined): Readiness => {
     const around = view.index(plan.namespace)
-    const readiness = objectReadiness(ref, { around, now: context.clock.now(), grace, nodes: [] })
+    const readiness = objectReadiness(ref, { around, now: context.clock.now(), grace: defaultGrace, nodes: [] })
     return worst([readiness, stepReadiness(version, step, plan.wanted)])
   }
   await waitForVersion(options, judge, context)

@@ -145,17 +145,8 @@ export function addEndpointAnnotations(spec: Fields, cloud: PlannedCloud): Field
   }
   let filled = spec
   for (const [name, attachments] of byRabbitmq) {
-    const path = [
-      'rabbitmq',
-      'templates',
-      name,
-      'override',
-      'statefulSet',
-      'spec',
-      'template',
-      'metadata',
-      'annotations',
-    ]
+    const template = ['rabbitmq', 'templates', name, 'override', 'statefulSet', 'spec', 'template']
+    const path = [...template, 'metadata', 'annotations']
     filled = asFields(setValue(filled, [...path, NETWORKS_ANNOTATION], networksAnnotation(attachments)))
   }
   return filled

@@ -74,10 +74,7 @@ const overrides: Readonly<Record<string, Template>> = {
 
   ovn: (context) => ({
     template: {
-      ovnDBCluster: {
-        'ovndbcluster-nb': ovnDatabase(context, 'NB'),
-        'ovndbcluster-sb': ovnDatabase(context, 'SB'),
-      },
+      ovnDBCluster: { 'ovndbcluster-nb': ovnDatabase(context, 'NB'), 'ovndbcluster-sb': ovnDatabase(context, 'SB') },
       ovnNorthd: { replicas: 1, networkAttachment: 'internalapi' },
       ovnController: {
         'external-ids': { 'system-id': 'random', 'ovn-bridge': 'br-int', 'ovn-encap-type': 'geneve' },
@@ -87,11 +84,7 @@ const overrides: Readonly<Record<string, Template>> = {
   }),
 
   swift: ({ storageClass, quorum }) => ({
-    template: {
-      swiftProxy: { replicas: 1 },
-      swiftRing: {},
-      swiftStorage: { replicas: quorum, storageClass },
-    },
+    template: { swiftProxy: { replicas: 1 }, swiftRing: {}, swiftStorage: { replicas: quorum, storageClass } },
   }),
 
   nova: ({ cells }) => ({

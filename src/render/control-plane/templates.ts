@@ -51,9 +51,7 @@ export function dnsServers(plan: Plan, cloud: PlannedCloud): readonly string[] {
   return cloud.from.file.dns?.servers ?? plan.from.cluster.dns
 }
 
-export function networkAttachments(names: readonly string[]): {
-  readonly networkAttachments?: readonly string[]
-} {
+export function networkAttachments(names: readonly string[]): { readonly networkAttachments?: readonly string[] } {
   return names.length > 0 ? { networkAttachments: names } : {}
 }
 
@@ -116,21 +114,14 @@ export const templates: Readonly<Record<string, Template>> = {
 
   ovn: (context) => ({
     template: {
-      ovnDBCluster: {
-        'ovndbcluster-nb': ovnDatabase(context, 'NB'),
-        'ovndbcluster-sb': ovnDatabase(context, 'SB'),
-      },
+      ovnDBCluster: { 'ovndbcluster-nb': ovnDatabase(context, 'NB'), 'ovndbcluster-sb': ovnDatabase(context, 'SB') },
       ovnNorthd: { replicas: 1 },
       ovnController: ovnController(context),
     },
   }),
 
   neutron: ({ attach }) => ({
-    template: {
-      databaseInstance: DATABASE,
-      secret: SECRET,
-      ...networkAttachments(attach('neutron', 'internalapi')),
-    },
+    template: { databaseInstance: DATABASE, secret: SECRET, ...networkAttachments(attach('neutron', 'internalapi')) },
   }),
 
   nova: ({ cells, attach }) => {
@@ -201,21 +192,11 @@ export const templates: Readonly<Record<string, Template>> = {
   },
 
   heat: () => ({
-    template: {
-      ...access,
-      heatAPI: { replicas: 1 },
-      heatCfnAPI: { replicas: 1 },
-      heatEngine: { replicas: 1 },
-    },
+    template: { ...access, heatAPI: { replicas: 1 }, heatCfnAPI: { replicas: 1 }, heatEngine: { replicas: 1 } },
   }),
 
   horizon: ({ attach }) => ({
-    template: {
-      memcachedInstance: 'memcached',
-      replicas: 1,
-      secret: SECRET,
-      ...networkAttachments(attach('horizon')),
-    },
+    template: { memcachedInstance: 'memcached', replicas: 1, secret: SECRET, ...networkAttachments(attach('horizon')) },
   }),
 
   manila: ({ ceph, attach }) => {

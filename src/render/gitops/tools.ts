@@ -90,12 +90,7 @@ interface HealthRule {
 const healthRules: readonly HealthRule[] = [
   { apiVersion: 'operators.coreos.com/v1alpha1', kind: 'Subscription', state: 'AtLatestKnown' },
   { apiVersion: 'nmstate.io/v1', kind: 'NMState', ready: 'Available', failed: 'Degraded' },
-  {
-    apiVersion: 'nmstate.io/v1',
-    kind: 'NodeNetworkConfigurationPolicy',
-    ready: 'Available',
-    failed: 'Degraded',
-  },
+  { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy', ready: 'Available', failed: 'Degraded' },
   { apiVersion: 'metallb.io/v1beta1', kind: 'MetalLB', ready: 'Available', failed: 'Degraded' },
   { apiVersion: 'operator.openstack.org/v1beta1', kind: 'OpenStack', ready: 'Ready' },
   { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackControlPlane', ready: 'Ready' },

@@ -35,7 +35,7 @@ export async function adoptUntil(writes: number, { clouds, index, kubeconfig }: 
 async function main([clouds = '', index = '', kubeconfig = '']: readonly string[]): Promise<void> {
   const connection = await connect({ kubeconfig, env: process.env })
   const { client } = connection
-  const view = openLiveView({ client })
+  const view = openLiveView(client)
   const plan = adoptPlan(Number(clouds))
   const cloud = plan.clouds[Number(index)] as PlannedCloud
   const sink = ({ kind }: { readonly kind: string }): void => {

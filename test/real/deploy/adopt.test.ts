@@ -56,7 +56,7 @@ describe('adopt moves a cloud of install_yamls', { timeout: 600_000 }, () => {
   }
 
   const withView = async <T>(work: (view: LiveView) => Promise<T>): Promise<T> => {
-    const view = openLiveView({ client: cluster.client })
+    const view = openLiveView(cluster.client)
     try {
       return await work(view)
     } finally {

@@ -79,7 +79,7 @@ describe('update', { timeout: 600_000 }, () => {
   const inspect = async <T>(
     work: (plan: UpdatePlan, view: ReturnType<typeof openLiveView>) => Promise<T>,
   ): Promise<T> => {
-    const view = openLiveView({ client: cluster.client })
+    const view = openLiveView(cluster.client)
     try {
       await view.watch(updateKinds, quiet)
       return await work(planUpdate({ cloud: 'rhoso1', namespace: 'openstack' }, view.index()), view)
