@@ -1,18 +1,16 @@
 /**
- * Deploying: our apply against kubectl's of the same tree, a run that changes nothing against the first, how soon a
- * run sees that it is done, and what it costs at fifty clouds.
+ * Measures deploying: our apply against kubectl's of the same tree, a run without changes against the first, the delay
+ * until a run sees that it is done, and the memory for fifty clouds.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { KubeObject } from '../src/api/object.ts'
 import { systemClock } from '../src/clock/clock.ts'
-import { applyChanges } from '../src/deploy/apply.ts'
-import { createLimiter } from '../src/deploy/limiter.ts'
+import { applyChanges, createLimiter } from '../src/deploy/apply.ts'
 import { openLiveView } from '../src/deploy/live-view.ts'
-import { siteOfPlan } from '../src/deploy/site-of-plan.ts'
+import { compareObjects, distinctKinds } from '../src/deploy/object-changes.ts'
 import { up } from '../src/deploy/up.ts'
-import { compareObjects, distinctKinds } from '../src/deploy/world.ts'
 import type { KubeClient } from '../src/kube/client.ts'
 import { type Connection, connect } from '../src/kube/connect.ts'
 import type { Plan } from '../src/plan/plan.ts'
@@ -22,7 +20,7 @@ import { ensurePrograms } from '../src/sandbox/build/ensure-programs.ts'
 import { startCluster } from '../test/cluster.ts'
 import { neverAborted } from '../test/never-aborted.ts'
 import { testPlan } from '../test/plan.ts'
-import { prepareCluster, startActors } from '../test/real/deploy/deployment-fixture.ts'
+import { nodeNames, prepareCluster, startActors } from '../test/real/deploy/deployment-fixture.ts'
 import { sandboxContext } from '../test/sandbox-context.ts'
 import type { Figure } from '../tools/figure.ts'
 import { median, once, ratio, runNode, runProgram } from '../tools/measure.ts'
@@ -30,11 +28,11 @@ import { median, once, ratio, runNode, runProgram } from '../tools/measure.ts'
 const CLOUDS = 20
 const NODES = 3
 
-/** So many new clouds: every round has its own, so that every apply creates. Nobody checks their addresses here. */
+/** New clouds for each round, so that every apply creates objects. Their addresses may overlap. */
 function cloudsOf(round: number, many: number): readonly KubeObject[] {
-  const clouds = Array.from({ length: many }, (_, at) => ({
-    name: `r${round}c${at}`,
-    namespace: `r${round}c${at}`,
+  const clouds = Array.from({ length: many }, (_, index) => ({
+    name: `r${round}c${index}`,
+    namespace: `r${round}c${index}`,
   }))
   return renderDocuments(testPlan({ clouds, nodes: NODES }))
     .filter(({ cloud }) => cloud !== undefined)
@@ -43,15 +41,15 @@ function cloudsOf(round: number, many: number): readonly KubeObject[] {
 
 const context: StageContext = { emit: () => undefined, stop: neverAborted(), clock: systemClock }
 
-/** What `up` does with a stage's objects, for all of them at once: look, compare, apply. */
+/** Does what `up` does with the objects of a stage, for all objects at once: list, compare, apply. */
 async function applyAll(client: KubeClient, objects: readonly KubeObject[]): Promise<void> {
-  const lookout = openLiveView({ client })
+  const view = openLiveView(client)
   try {
-    await lookout.watch(distinctKinds(objects), context)
-    const changes = compareObjects(objects, { lookout })
-    await applyChanges(changes, { client, force: false, gate: createLimiter(8) }, context)
+    await view.watch(distinctKinds(objects), context)
+    const changes = compareObjects(objects, view.index())
+    await applyChanges(changes, { client, force: false, limiter: createLimiter(8) }, context)
   } finally {
-    await lookout.close()
+    await view.close()
   }
 }
 
@@ -87,7 +85,7 @@ const applied = once(async (): Promise<ApplyFigures> => {
       writeFileSync(
         file,
         `# tree\n${take(CLOUDS)
-          .map((one) => JSON.stringify(one))
+          .map((object) => JSON.stringify(object))
           .join('\n---\n')}\n`,
       )
       return time(() => runProgram(kubectl, ['--kubeconfig', cluster.kubeconfig, 'apply', '--server-side', '-f', file]))
@@ -110,23 +108,25 @@ interface RunFigures {
 }
 
 function sitePlan(many: number): Plan {
-  const clouds = Array.from({ length: many }, (_, at) => ({ name: `c${at}`, namespace: `c${at}` }))
+  const clouds = Array.from({ length: many }, (_, index) => ({ name: `c${index}`, namespace: `c${index}` }))
   return testPlan({ clouds, nodes: NODES })
 }
 
 const ran = once(async (): Promise<RunFigures> => {
   const { cluster, stop } = await startCluster({ crds: 'today', metallb: true, controllerManager: true })
-  const site = siteOfPlan(sitePlan(CLOUDS))
-  await prepareCluster(cluster.client, site.nodes)
+  const plan = sitePlan(CLOUDS)
+  const documents = renderDocuments(plan)
+  await prepareCluster(cluster.client, nodeNames(plan))
   const cast = startActors(cluster.connection, undefined, 10)
   const connection = await connect({ kubeconfig: cluster.kubeconfig, env: {} })
-  const witness = await watchReadiness(connection)
+  const observer = await watchReadiness(connection)
   try {
     const run = async (): Promise<number> => {
       const began = performance.now()
       const report = await up({
         client: connection.client,
-        site,
+        plan,
+        documents,
         selection: {},
         run: 'bench',
         what: 'up',
@@ -138,29 +138,29 @@ const ran = once(async (): Promise<RunFigures> => {
       return performance.now() - began
     }
     const first = await run()
-    const lagMs = performance.now() - witness.last()
+    const lagMs = performance.now() - observer.last()
     const again: number[] = []
     for (let round = 0; round < 3; round += 1) again.push(await run())
     return { again: median(again) / first, lagMs }
   } finally {
-    await witness.close()
+    await observer.close()
     await connection.close()
     await cast.stop()
     await stop()
   }
 })
 
-/** A second pair of eyes: when the last control plane became ready, as anybody could have seen it. */
+/** Observes independently of the run when the last control plane became ready. */
 async function watchReadiness({ client }: Connection) {
   const kind = { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackControlPlane' }
-  const lookout = openLiveView({ client })
-  await lookout.watch([kind], context)
+  const view = openLiveView(client)
+  await view.watch([kind], context)
   let last = performance.now()
   let open = true
   const seen = new Map<string, boolean>()
   const watching = (async () => {
     while (open) {
-      for (const object of lookout.index().all('core.openstack.org/OpenStackControlPlane')) {
+      for (const object of view.index().all('core.openstack.org/OpenStackControlPlane')) {
         const { conditions = [] } = (object['status'] ?? {}) as {
           conditions?: { type: string; status: string }[]
         }
@@ -169,7 +169,7 @@ async function watchReadiness({ client }: Connection) {
         if (ready && !seen.get(key)) last = performance.now()
         seen.set(key, ready)
       }
-      await lookout.waitForChange(undefined, 100, context)
+      await view.waitForChange(undefined, 100, context)
     }
   })()
   return {
@@ -177,18 +177,18 @@ async function watchReadiness({ client }: Connection) {
     close: async () => {
       open = false
       await watching
-      await lookout.close()
+      await view.close()
     },
   }
 }
 
-/** The program itself, with fifty clouds to compare and nothing to write but the first stages. */
+/** Runs the program with fifty clouds. */
 async function peakMemory(): Promise<number> {
   const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-bench-'))
   const { cluster, stop } = await startCluster({ crds: 'today', metallb: true, controllerManager: true })
   const cast = startActors(cluster.connection, undefined, 10)
   try {
-    const nodes = Array.from({ length: NODES }, (_, at) => `worker-${at}`)
+    const nodes = Array.from({ length: NODES }, (_, index) => `worker-${index}`)
     await prepareCluster(cluster.client, nodes)
     const file = path.join(folder, 'site.yaml')
     writeFileSync(file, siteFile(50, nodes))
@@ -202,7 +202,7 @@ async function peakMemory(): Promise<number> {
 }
 
 function siteFile(many: number, nodes: readonly string[]): string {
-  const clouds = Array.from({ length: many }, (_, at) => ({ name: `c${at}`, namespace: `c${at}` }))
+  const clouds = Array.from({ length: many }, (_, index) => ({ name: `c${index}`, namespace: `c${index}` }))
   return JSON.stringify({
     apiVersion: 'stackloom.dev/v1alpha1',
     kind: 'Site',
@@ -233,7 +233,7 @@ export const figures: readonly Figure[] = [
     measure: async () => (await ran()).again,
   },
   {
-    // From the moment in which the last control plane is ready to the end of the run.
+    // From the moment when the last control plane is ready to the end of the run.
     name: 'deploy.lag',
     unit: 'ms',
     target: { op: '<=', value: 1000 },

@@ -1,4 +1,4 @@
-/** Rendering: what it costs beside writing the same YAML, how it grows, and the whole command beside bare Node. */
+/** Measures rendering: against writing the same YAML, its growth, and the whole command against bare Node. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -41,12 +41,12 @@ function rendered(plan: Plan): Buffer {
   return serialised(renderDocuments(plan).map(({ object }) => object))
 }
 
-/** To the bytes that leave the program: before that, a joined text is only a list of its parts. */
+/** Returns bytes, because V8 joins a concatenated string only when it is read. */
 function serialised(objects: readonly unknown[]): Buffer {
   return Buffer.from(writeYamlStream(objects))
 }
 
-/** Clouds times work: 1 means that each cloud costs what it cost among fewer. */
+/** Cost per cloud: 1 means that a cloud costs the same among many as among few. */
 async function growth(few: number, many: number): Promise<number> {
   const [small, large] = [planOf(few), planOf(many)]
   const cost = await ratio({
@@ -68,7 +68,7 @@ export const figures: readonly Figure[] = [
       return ratio({
         ours: () => rendered(plan),
         theirs: () => {
-          // The same objects, as new as ours are: where they lie in memory counts for as much as the writing.
+          // Newly rendered objects, as ours are: their place in memory matters as much as the writing.
           const objects = renderDocuments(plan).map(({ object }) => object)
           const started = performance.now()
           serialised(objects)

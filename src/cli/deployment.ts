@@ -1,12 +1,11 @@
-/** What the commands that deploy have in common: selection flags, the site from its files, one view of the cluster. */
+/** Shares what deploying commands need: selection options, the plan from its files, one live view of the cluster. */
 import type { Command } from 'commander'
 import { systemClock } from '../clock/clock.ts'
 import type { LiveView } from '../deploy/live-view.ts'
-import { siteOfPlan } from '../deploy/site-of-plan.ts'
-import type { DeploySite } from '../deploy/world.ts'
 import { closestMatch } from '../errors/closest-match.ts'
 import { failure } from '../errors/failure.ts'
 import type { Connection } from '../kube/connect.ts'
+import type { RenderedDocument } from '../render/render.ts'
 import { unknownCloud } from '../run/findings.ts'
 import type { Selection } from '../run/selection.ts'
 import type { StageContext } from '../run/stage.ts'
@@ -27,11 +26,11 @@ export const collect = (word: string, before: readonly string[] = []): readonly 
 
 export function withSelectionFlags(command: Command): Command {
   return command
-    .option('--cloud <name>', 'only this cloud, and what the clouds share; may be repeated', collect)
-    .option('--stage <name>', 'only this stage; may be repeated', collect)
-    .option('--from <stage>', 'this stage and everything that needs it; may be repeated', collect)
-    .option('--until <stage>', 'this stage and everything before it; may be repeated', collect)
-    .option('--skip <stage>', 'not this stage; may be repeated', collect)
+    .option('--cloud <name>', 'limit to this cloud and what the clouds share; may be repeated', collect)
+    .option('--stage <name>', 'run only this stage; may be repeated', collect)
+    .option('--from <stage>', 'run this stage and everything that depends on it; may be repeated', collect)
+    .option('--until <stage>', 'run this stage and everything before it; may be repeated', collect)
+    .option('--skip <stage>', 'skip this stage; may be repeated', collect)
 }
 
 export function parseSelection({ cloud, stage, from, until, skip }: SelectionFlags): Selection {
@@ -46,12 +45,12 @@ export function parseSelection({ cloud, stage, from, until, skip }: SelectionFla
 
 export interface Deployment {
   readonly planning: Planning
-  readonly site: DeploySite
+  readonly documents: readonly RenderedDocument[]
   readonly connection: Connection
-  readonly lookout: LiveView
+  readonly view: LiveView
 }
 
-/** Plans, connects, and closes what was opened, whatever happens in between. */
+/** Plans, renders and connects; closes the connection whatever the work does. */
 export async function withDeployment<T>(
   options: PlanningOptions & ClusterFlags,
   io: Io,
@@ -60,23 +59,24 @@ export async function withDeployment<T>(
   const planning = await planFromFiles(options, io)
   failOnErrors(planning)
   io.stderr(formatFindings(planning.findings, io.colour.stderr))
+  const { renderDocuments } = await import('../render/render.ts')
   const { openLiveView } = await import('../deploy/live-view.ts')
   const connection = await openCluster(options, io)
-  const lookout = openLiveView({ client: connection.client })
+  const view = openLiveView(connection.client)
   try {
-    return await work({ planning, site: siteOfPlan(planning.plan), connection, lookout })
+    return await work({ planning, documents: renderDocuments(planning.plan), connection, view })
   } finally {
-    await lookout.close()
+    await view.close()
     await connection.close()
   }
 }
 
-/** For looks that belong to no stage: they say nothing and stop with the program. */
+/** For reads outside of a stage: emits no events and stops with the program. */
 export function silentContext(io: Io): StageContext {
   return { emit: () => undefined, stop: io.stop, clock: systemClock }
 }
 
-/** The cloud of `--cloud`, for commands that work on one. */
+/** Finds the cloud of `--cloud` for commands that work on one cloud. */
 export function findCloud<T extends { readonly name: string }>(clouds: readonly T[], name: string): T {
   const found = clouds.find((cloud) => cloud.name === name)
   if (found) return found

@@ -1,9 +1,9 @@
 /** Runs work that writes to the cluster under the site's Lease and prints its events, for up, down, adopt and update. */
 
+import { leaseLost } from '../deploy/findings/up.ts'
 import { finding } from '../errors/finding.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { EventSink } from '../run/events.ts'
-import { leaseLost } from '../run/findings.ts'
 import type { Io } from './io.ts'
 import { formatFinding } from './output/findings.ts'
 import type { EventFormat } from './output/format.ts'

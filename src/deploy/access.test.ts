@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../api/object.ts'
 import { indexSnapshot } from '../api/snapshot.ts'
-import { addKubeconfigContext } from './access/kubeconfig-context.ts'
-import { readAccess } from './access.ts'
+import { addKubeconfigContext, readAccess } from './access.ts'
 
 const namespace = 'openstack'
 const encoded = (text: string): string => Buffer.from(text).toString('base64')
@@ -29,26 +28,26 @@ const bundle: KubeObject = {
 const access = (...objects: readonly KubeObject[]) =>
   readAccess('rhoso1', namespace, indexSnapshot({ objects, unread: [] }))
 
-describe('access', () => {
-  it("is the operator's two halves of a clouds.yaml in one", () => {
+describe('readAccess', () => {
+  it("merges the operator's two parts of a clouds.yaml", () => {
     const { entry, ca, authUrl, findings } = access(config, secret, bundle)
     expect(entry).toEqual({ auth: { auth_url: 'https://keystone', username: 'admin', password: 'hidden' } })
     expect([ca, authUrl, findings]).toEqual(['the CA', 'https://keystone', []])
   })
 
-  it('names what is missing, and never a password', () => {
+  it('reports what is missing, and never a password', () => {
     const { entry, findings } = access(secret)
     expect(entry).toBeUndefined()
     expect(findings.map(({ code }) => code)).toEqual(['SL4060', 'SL4062'])
     expect(JSON.stringify(findings)).not.toContain('hidden')
   })
 
-  it('says so when somebody has broken what the operator wrote', () => {
+  it('reports a clouds.yaml that was edited and has no cloud', () => {
     const { findings } = access({ ...config, data: { 'clouds.yaml': 'clouds: {}' } }, secret, bundle)
     expect(findings.map(({ code }) => code)).toEqual(['SL4061'])
   })
 
-  it('finds the dashboard by its Route first, by its VIP where there is none', () => {
+  it('finds the dashboard by its Route, or by its VIP without a Route', () => {
     const route = {
       apiVersion: 'route.openshift.io/v1',
       kind: 'Route',
@@ -67,27 +66,27 @@ describe('access', () => {
   })
 })
 
-describe('a context more', () => {
+describe('addKubeconfigContext', () => {
   const text = '# mine\ncurrent-context: lab\ncontexts:\n- name: lab\n  context: {cluster: lab, user: admin}\n'
-  const wanted = { name: 'rhoso1', cluster: 'lab', user: 'admin', namespace }
+  const context = { name: 'rhoso1', cluster: 'lab', user: 'admin', namespace }
 
-  it('is added beside the others; comments and the current one stay', () => {
-    const result = addKubeconfigContext(text, wanted)
+  it('adds a context and keeps comments and the current context', () => {
+    const result = addKubeconfigContext(text, context)
     expect(result.kind === 'added' && result.text).toMatch(
       /^# mine\ncurrent-context: lab\n[^]*name: rhoso1[^]*namespace: openstack/,
     )
   })
 
-  it('is there already after the first time', () => {
-    const first = addKubeconfigContext(text, wanted)
-    expect(addKubeconfigContext(first.kind === 'added' ? first.text : '', wanted)).toEqual({ kind: 'there' })
+  it('reports an existing equal context', () => {
+    const first = addKubeconfigContext(text, context)
+    expect(addKubeconfigContext(first.kind === 'added' ? first.text : '', context)).toEqual({ kind: 'exists' })
   })
 
-  it('never takes the name of another one', () => {
-    expect(addKubeconfigContext(text, { ...wanted, name: 'lab' })).toEqual({ kind: 'taken' })
+  it('does not change another context of the same name', () => {
+    expect(addKubeconfigContext(text, { ...context, name: 'lab' })).toEqual({ kind: 'taken' })
   })
 
-  it('is the first one in a file without any', () => {
-    expect(addKubeconfigContext('', wanted).kind).toBe('added')
+  it('adds a context to an empty file', () => {
+    expect(addKubeconfigContext('', context).kind).toBe('added')
   })
 })

@@ -1,7 +1,8 @@
 /**
- * The way into a cloud: what its operators have written, as one entry for a clouds.yaml, the CA, and the dashboard's
- * address. Pure: what holds a password stays a value here; who writes files decides on their mode.
+ * Reads how to access a cloud: a clouds.yaml entry, the CA and the dashboard's URL, from what its operators wrote; and
+ * adds a context to a kubeconfig. Pure: the caller writes files that hold a password with a safe mode.
  */
+import { isMap, isSeq, parseDocument } from 'yaml'
 import type { KubeObject } from '../api/object.ts'
 import { getField, getList, getString } from '../api/raw-object.ts'
 import type { SnapshotIndex } from '../api/snapshot.ts'
@@ -11,7 +12,7 @@ import { ingressAddresses } from '../verify/readiness/load-balancer.ts'
 import { readYaml } from '../yaml/read.ts'
 import { noAuthority, noCredentials, unreadableCredentials } from './findings/access.ts'
 
-/** The cloud of the operator's own client pod. */
+/** The cloud that the operator configures for its client pod. */
 const DEFAULT = 'default'
 const CONFIG = 'openstack-config'
 const SECRET = 'openstack-config-secret'
@@ -31,7 +32,7 @@ export const accessObjectRefs = (namespace: string) =>
   ] as const
 
 export interface Access {
-  /** One cloud of a clouds.yaml, its password included. */
+  /** A cloud of a clouds.yaml, with its password. */
   readonly entry: Fields | undefined
   readonly ca: string | undefined
   readonly authUrl: string | undefined
@@ -42,28 +43,24 @@ export interface Access {
 export function readAccess(cloud: string, namespace: string, live: SnapshotIndex): Access {
   const config = live.get('ConfigMap', CONFIG, namespace)
   const secret = live.get('Secret', SECRET, namespace)
-  const missing = !config ? `ConfigMap ${CONFIG}` : !secret ? `Secret ${SECRET}` : undefined
-  const ca = findCaBundle(live, namespace)
   const plain = parseCloudEntry(config && getString(config, 'data', 'clouds.yaml'))
   const secure = parseCloudEntry(decodeSecretKey(secret, 'secure.yaml'))
   const entry = plain && secure ? mergePatch(plain, secure) : undefined
-  const bad = !plain ? `ConfigMap ${namespace}/${CONFIG}` : `Secret ${namespace}/${SECRET}`
-  const findings =
-    missing !== undefined
-      ? [finding(noCredentials, { cloud, namespace, missing })]
-      : entry
-        ? []
-        : [finding(unreadableCredentials, { object: bad, reason: 'it has no cloud' })]
-  return {
-    entry,
-    ca,
-    authUrl: getString(entry, 'auth', 'auth_url'),
-    dashboard: dashboardUrl(live, namespace),
-    findings: ca === undefined ? [...findings, finding(noAuthority, { cloud, namespace })] : findings,
+  const ca = findCaBundle(live, namespace)
+  const findings: Finding[] = []
+  if (!config || !secret) {
+    const missing = config ? `Secret ${SECRET}` : `ConfigMap ${CONFIG}`
+    findings.push(finding(noCredentials, { cloud, namespace, missing }))
+  } else if (!entry) {
+    const object = plain ? `Secret ${namespace}/${SECRET}` : `ConfigMap ${namespace}/${CONFIG}`
+    findings.push(finding(unreadableCredentials, { object, reason: 'it has no cloud' }))
   }
+  if (ca === undefined) findings.push(finding(noAuthority, { cloud, namespace }))
+  const authUrl = getString(entry, 'auth', 'auth_url')
+  return { entry, ca, authUrl, dashboard: dashboardUrl(live, namespace), findings }
 }
 
-/** The only cloud of the text, or the one that the operator calls its default. */
+/** The only cloud of the text, or the operator's default one. */
 function parseCloudEntry(text: string | undefined): Fields | undefined {
   if (text === undefined) return undefined
   const { value } = readYaml(text, CONFIG)
@@ -89,10 +86,38 @@ function dashboardUrl(live: SnapshotIndex, namespace: string): string | undefine
   const route = live.get('route.openshift.io/Route', 'horizon', namespace)
   const host = getString(route, 'spec', 'host') ?? getString(getList(route, 'status', 'ingress')[0], 'host')
   if (host !== undefined) return `https://${host}`
-  const endpoint = getString(live.get('horizon.openstack.org/Horizon', 'horizon', namespace), 'status', 'endpoint')
+  const horizon = live.get('horizon.openstack.org/Horizon', 'horizon', namespace)
+  const endpoint = getString(horizon, 'status', 'endpoint')
   if (endpoint !== undefined) return endpoint
   const service = live.get('Service', 'horizon', namespace)
   const [address] = service ? ingressAddresses(service) : []
-  if (address === undefined) return undefined
-  return `https://${address.includes(':') ? `[${address}]` : address}`
+  return address && `https://${address.includes(':') ? `[${address}]` : address}`
+}
+
+export interface KubeconfigContext {
+  readonly name: string
+  readonly cluster: string
+  readonly user?: string
+  readonly namespace: string
+}
+
+export type AddedContext =
+  | { readonly kind: 'added'; readonly text: string }
+  | { readonly kind: 'exists' }
+  | { readonly kind: 'taken' }
+
+/** Adds a context to a kubeconfig. Comments, order and `current-context` stay as they are. */
+export function addKubeconfigContext(text: string, { name, ...context }: KubeconfigContext): AddedContext {
+  const document = parseDocument(text, { logLevel: 'error' })
+  const contexts = document.get('contexts')
+  const items = isSeq(contexts) ? contexts.items : []
+  const found = items.find((item) => isMap(item) && item.get('name') === name)
+  if (isMap(found)) {
+    const existing = (found.toJSON() as { readonly context?: Readonly<Record<string, unknown>> }).context
+    const isSame = Object.entries(context).every(([key, value]) => existing?.[key] === value)
+    return { kind: isSame ? 'exists' : 'taken' }
+  }
+  if (isSeq(contexts)) contexts.add(document.createNode({ name, context }))
+  else document.set('contexts', document.createNode([{ name, context }]))
+  return { kind: 'added', text: document.toString({ lineWidth: 0 }) }
 }

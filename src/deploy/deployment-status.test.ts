@@ -36,11 +36,11 @@ const service = (within: string, ip?: string): KubeObject => ({
   status: { loadBalancer: { ...(ip !== undefined && { ingress: [{ ip }] }) } },
 })
 
-describe('the status of a site', () => {
+describe('computeStatus', () => {
   const judge = (objects: readonly KubeObject[], inventories = [rhoso1, shared]) =>
     computeStatus(inventories, { objects, unread: [] }, NOW)
 
-  it('is read from the inventories alone, what is shared first', () => {
+  it('needs the inventories only, and has the shared objects first', () => {
     const objects = [rhoso1, shared].map(renderInventory)
     const other = {
       apiVersion: 'v1',
@@ -52,7 +52,7 @@ describe('the status of a site', () => {
     expect(judge([], [...found]).map(({ cloud }) => cloud)).toEqual([undefined, 'rhoso1'])
   })
 
-  it('asks for every kind that is listed and what grows from it, never for Secrets', () => {
+  it('needs every listed kind and those that operators create, but no Secrets', () => {
     const kinds = statusKinds([rhoso1]).map(formatGroupKind)
     expect(kinds).toContain('metallb.io/IPAddressPool')
     expect(kinds).toContain('Service')
@@ -60,7 +60,7 @@ describe('the status of a site', () => {
     expect(new Set(kinds).size).toBe(kinds.length)
   })
 
-  it('misses what is listed and not there', () => {
+  it('waits for a listed object that does not exist', () => {
     const [, cloud] = judge([namespace])
     expect(cloud?.objects).toEqual([
       { name: 'Namespace openstack', readiness: { kind: 'ready' } },
@@ -71,10 +71,10 @@ describe('the status of a site', () => {
     ])
   })
 
-  it("judges what has grown in the cloud's own namespace, and in no other", () => {
+  it("judges objects of operators in the cloud's namespace only", () => {
     const [, cloud] = judge([namespace, service('openstack'), service('openstack2')])
-    const grown = cloud?.objects.filter(({ name }) => name.startsWith('Service'))
-    expect(grown).toMatchObject([{ name: 'Service openstack/keystone-internal', readiness: { kind: 'progressing' } }])
+    const created = cloud?.objects.filter(({ name }) => name.startsWith('Service'))
+    expect(created).toMatchObject([{ name: 'Service openstack/keystone-internal', readiness: { kind: 'progressing' } }])
     const [, fine] = judge([namespace, service('openstack', '172.17.0.80')])
     expect(fine?.objects.at(-1)?.readiness).toEqual({ kind: 'ready' })
   })

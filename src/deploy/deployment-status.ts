@@ -1,16 +1,14 @@
 /**
- * How a site's clouds are: the readiness of everything that the inventories list, and of what has grown from it.
+ * Computes the state of deployed clouds: readiness of everything that the inventories list and that results from it.
  *
- * Pure over a snapshot; works without the site file, from any machine.
+ * Pure over a snapshot. Needs no site file, so it works from any machine.
  */
-
-import type { GroupVersionKind } from '../api/object.ts'
-import { objectKey } from '../api/object.ts'
+import { type GroupVersionKind, objectKey } from '../api/object.ts'
 import { formatObjectName } from '../api/raw-object.ts'
 import { formatGroupKind, indexSnapshot, type Snapshot } from '../api/snapshot.ts'
 import { liveReadiness, objectReadiness } from '../verify/readiness/readiness.ts'
-import { defaultGrace, type Grace, type Readiness, type ReadinessContext } from '../verify/readiness/verdict.ts'
-import { type Inventory, parseInventory } from './inventory.ts'
+import { defaultGrace, type Readiness, type ReadinessContext } from '../verify/readiness/verdict.ts'
+import { INVENTORY_LABEL, type Inventory, parseInventory } from './inventory.ts'
 
 export interface ObjectStatus {
   /** `Service openstack/keystone-internal`. */
@@ -25,10 +23,10 @@ export interface GroupStatus {
   readonly objects: readonly ObjectStatus[]
 }
 
-/** Grown from a cloud's objects: judged by their kinds' rules in its namespace. */
-const GROWN = ['Service', 'PersistentVolumeClaim', 'batch/Job', 'apps/Deployment', 'apps/StatefulSet']
+/** Kinds that operators create in a cloud's namespace, judged by their readiness rules. */
+const CREATED_KINDS = ['Service', 'PersistentVolumeClaim', 'batch/Job', 'apps/Deployment', 'apps/StatefulSet']
 
-const around: readonly GroupVersionKind[] = [
+const relatedKinds: readonly GroupVersionKind[] = [
   { apiVersion: 'v1', kind: 'Node' },
   { apiVersion: 'v1', kind: 'Pod' },
   { apiVersion: 'v1', kind: 'Event' },
@@ -48,12 +46,12 @@ export function statusKinds(inventories: readonly Inventory[]): readonly GroupVe
   const listed = inventories.flatMap(({ objects }) =>
     objects.filter(({ kind }) => kind !== 'Secret').map(({ apiVersion, kind }) => ({ apiVersion, kind })),
   )
-  return [...new Map([...around, ...listed].map((kind) => [formatGroupKind(kind), kind])).values()]
+  return [...new Map([...relatedKinds, ...listed].map((kind) => [formatGroupKind(kind), kind])).values()]
 }
 
 export function parseInventories(snapshot: Snapshot): readonly Inventory[] {
   return snapshot.objects
-    .filter(({ kind, metadata }) => kind === 'ConfigMap' && metadata.labels?.['stackloom.dev/inventory'] !== undefined)
+    .filter(({ kind, metadata }) => kind === 'ConfigMap' && metadata.labels?.[INVENTORY_LABEL] !== undefined)
     .map(parseInventory)
 }
 
@@ -61,28 +59,21 @@ export function computeStatus(
   inventories: readonly Inventory[],
   snapshot: Snapshot,
   now: number,
-  grace: Grace = defaultGrace,
 ): readonly GroupStatus[] {
   const index = indexSnapshot(snapshot)
-  const context: ReadinessContext = { around: index, now, grace, nodes: [] }
+  const context: ReadinessContext = { around: index, now, grace: defaultGrace, nodes: [] }
   const ordered = inventories.toSorted((a, b) => (a.cloud ?? '').localeCompare(b.cloud ?? ''))
-  return ordered.map((inventory) => {
-    const { cloud, namespace, objects } = inventory
+  return ordered.map(({ cloud, namespace, objects }) => {
     const listed = objects
       .filter(({ kind }) => kind !== 'Secret')
       .map((ref) => ({ name: `${ref.kind} ${objectKey(ref)}`, readiness: objectReadiness(ref, context) }))
-    const grown = GROWN.flatMap((groupKind) =>
-      namespace === undefined
-        ? []
-        : index
-            .all(groupKind)
-            .filter(({ metadata }) => metadata.namespace === namespace)
-            .map((object) => ({ name: formatObjectName(object), readiness: liveReadiness(object, context) })),
-    )
+    const created = CREATED_KINDS.flatMap((groupKind) => index.all(groupKind))
+      .filter(({ metadata }) => namespace !== undefined && metadata.namespace === namespace)
+      .map((object) => ({ name: formatObjectName(object), readiness: liveReadiness(object, context) }))
     return {
       ...(cloud !== undefined && { cloud }),
       ...(namespace !== undefined && { namespace }),
-      objects: [...listed, ...grown],
+      objects: [...listed, ...created],
     }
   })
 }

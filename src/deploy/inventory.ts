@@ -1,27 +1,29 @@
 /**
- * The inventory: what we have put into the cluster, one ConfigMap per cloud and one for what they share.
+ * Reads and writes inventories: the objects that we put into the cluster, one ConfigMap per cloud and one shared.
  *
- * It is written before the first apply, so that nothing of ours can exist without being listed; it is trimmed only
- * after something is gone. Prune, down and resume work from it, on any machine.
+ * An inventory is written before the first apply and trimmed only after an object is gone, so none of ours is unlisted.
+ * Prune, down and resume need nothing else, on any machine.
  */
 import { type KubeObject, objectKey } from '../api/object.ts'
 import { formatGroupKind } from '../api/snapshot.ts'
-import { type Clock, systemClock } from '../clock/clock.ts'
+import { systemClock } from '../clock/clock.ts'
 import { failure } from '../errors/failure.ts'
 import type { KubeClient, ObjectRef } from '../kube/client.ts'
-import { forget } from '../plan/lock.ts'
-import { writeLock } from '../plan/lock-file.ts'
-import { unreadableInventory } from '../run/findings.ts'
-import { FIELD_MANAGER } from './object-changes.ts'
-import { parseRecordedLock } from './recorded-lock.ts'
+import { diffLocks } from '../plan/changes.ts'
+import { forget, type Lock } from '../plan/lock.ts'
+import { readLock, writeLock } from '../plan/lock-file.ts'
+import { MANAGED_BY_LABEL } from '../render/labels.ts'
+import { unreadableInventory } from './findings/up.ts'
+import { FIELD_MANAGER, objectRef } from './object-changes.ts'
 
 export const SYSTEM_NAMESPACE = 'stackloom-system'
+export const INVENTORY_LABEL = 'stackloom.dev/inventory'
 const SHARED = 'shared'
-const LABEL = 'stackloom.dev/inventory'
+const namespaceRef = { apiVersion: 'v1', kind: 'Namespace', name: SYSTEM_NAMESPACE }
 
-/** An object that we have applied, or are about to. */
+/** An object that we have applied, or are about to apply. */
 export interface InventoryEntry extends ObjectRef {
-  /** It was there before us, made by somebody else: it is not ours to delete. */
+  /** It existed before we applied it, so it is not ours to delete. */
   readonly adopted?: true
 }
 
@@ -31,17 +33,8 @@ export interface Inventory {
   readonly site: string
   readonly namespace?: string
   readonly objects: readonly InventoryEntry[]
-  /** The lock's decisions as they were applied, as text. */
+  /** The text of the lock that was applied. */
   readonly lock?: string
-}
-
-function inventoryName(cloud: string | undefined): string {
-  return `inventory-${cloud === undefined ? SHARED : `cloud-${cloud}`}`
-}
-
-export function objectRef({ apiVersion, kind, metadata }: KubeObject): ObjectRef {
-  const { name, namespace } = metadata
-  return { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) }
 }
 
 /** Equal for the same object in any version of its API. */
@@ -54,22 +47,27 @@ export async function readInventory(client: KubeClient, cloud?: string): Promise
   return found && parseInventory(found)
 }
 
-/** Every inventory in the cluster, whatever the site file still knows. */
+/** Reads every inventory in the cluster, also of clouds that left the site file. */
 export async function readInventories(client: KubeClient): Promise<readonly Inventory[]> {
   const { items } = await client.list(
     { apiVersion: 'v1', kind: 'ConfigMap' },
-    { namespace: SYSTEM_NAMESPACE, labelSelector: LABEL },
+    { namespace: SYSTEM_NAMESPACE, labelSelector: INVENTORY_LABEL },
   )
   return items.map((item) => parseInventory({ ...item, apiVersion: 'v1', kind: 'ConfigMap' }))
 }
 
+function inventoryLabel(cloud: string | undefined): string {
+  return cloud === undefined ? SHARED : `cloud-${cloud}`
+}
+
 function configMapRef(cloud: string | undefined): ObjectRef {
-  return { apiVersion: 'v1', kind: 'ConfigMap', namespace: SYSTEM_NAMESPACE, name: inventoryName(cloud) }
+  const name = `inventory-${inventoryLabel(cloud)}`
+  return { apiVersion: 'v1', kind: 'ConfigMap', namespace: SYSTEM_NAMESPACE, name }
 }
 
 export function parseInventory(configMap: KubeObject): Inventory {
   const data = (configMap['data'] ?? {}) as Readonly<Record<string, string>>
-  const cloud = configMap.metadata.labels?.[LABEL]
+  const cloud = configMap.metadata.labels?.[INVENTORY_LABEL]
   try {
     return {
       site: data['site'] ?? '',
@@ -84,17 +82,15 @@ export function parseInventory(configMap: KubeObject): Inventory {
 }
 
 export function renderInventory({ site, cloud, namespace, objects, lock }: Inventory): KubeObject {
+  const { apiVersion, kind, name } = configMapRef(cloud)
   const sorted = objects.toSorted((a, b) => refKey(a).localeCompare(refKey(b)))
   return {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
+    apiVersion,
+    kind,
     metadata: {
-      name: inventoryName(cloud),
+      name,
       namespace: SYSTEM_NAMESPACE,
-      labels: {
-        'app.kubernetes.io/managed-by': 'stackloom',
-        [LABEL]: cloud === undefined ? SHARED : `cloud-${cloud}`,
-      },
+      labels: { [MANAGED_BY_LABEL]: 'stackloom', [INVENTORY_LABEL]: inventoryLabel(cloud) },
     },
     data: {
       site,
@@ -105,30 +101,30 @@ export function renderInventory({ site, cloud, namespace, objects, lock }: Inven
   }
 }
 
-/** Adds to what is listed, never removes: whatever was applied once stays listed until it is gone. */
-export function addObjects(before: Inventory | undefined, wanted: Inventory): Inventory {
+/** Adds to the listed objects and removes none: an applied object stays listed until it is gone. */
+export function addObjects(before: Inventory | undefined, added: Inventory): Inventory {
   const known = new Map((before?.objects ?? []).map((ref) => [refKey(ref), ref]))
-  // Whether something was there before us is only seen the first time.
-  const all = new Map(wanted.objects.map((ref) => [refKey(ref), known.get(refKey(ref)) ?? ref]))
-  return { ...wanted, objects: [...new Map([...known, ...all]).values()] }
+  // Whether an object existed before us can be seen only the first time.
+  const all = new Map(added.objects.map((ref) => [refKey(ref), known.get(refKey(ref)) ?? ref]))
+  return { ...added, objects: [...new Map([...known, ...all]).values()] }
 }
 
-/** What is listed but no longer wanted. */
-export function staleObjects(before: Inventory, wanted: readonly KubeObject[]): readonly InventoryEntry[] {
-  const ids = new Set(wanted.map((object) => refKey(objectRef(object))))
-  return before.objects.filter((ref) => !ids.has(refKey(ref)))
+/** Listed objects that are no longer desired. */
+export function staleObjects(before: Inventory, desired: readonly KubeObject[]): readonly InventoryEntry[] {
+  const keys = new Set(desired.map((object) => refKey(objectRef(object))))
+  return before.objects.filter((ref) => !keys.has(refKey(ref)))
 }
 
-/** Writes it unless it is there already, word for word: a run that changes nothing writes nothing. */
+/** Writes only if the content differs, so that a run without changes writes nothing. */
 export async function writeInventory(client: KubeClient, inventory: Inventory): Promise<void> {
   const desired = renderInventory(inventory)
   const live = await client.get(configMapRef(inventory.cloud))
-  if (live && JSON.stringify(sorted(live['data'])) === JSON.stringify(sorted(desired['data']))) return
-  // Nobody else has a say in this object, so there is nothing to be polite about.
+  if (live && JSON.stringify(sortedEntries(live['data'])) === JSON.stringify(sortedEntries(desired['data']))) return
+  // No other manager has fields in this object, so forcing overrides nothing.
   await client.apply(desired, { fieldManager: FIELD_MANAGER, force: true })
 }
 
-function sorted(data: unknown): readonly (readonly [string, unknown])[] {
+function sortedEntries(data: unknown): readonly (readonly [string, unknown])[] {
   return Object.entries((data ?? {}) as Record<string, unknown>).toSorted(([a], [b]) => a.localeCompare(b))
 }
 
@@ -136,41 +132,52 @@ export async function deleteInventory(client: KubeClient, cloud?: string): Promi
   await client.delete(configMapRef(cloud))
 }
 
-function systemNamespace(): KubeObject {
-  return {
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: { name: SYSTEM_NAMESPACE, labels: { 'app.kubernetes.io/managed-by': 'stackloom' } },
-  }
-}
-
-/** Where inventories and the lease live; made when it is not there. */
+/** Creates the namespace of the inventories and the Lease if it does not exist. */
 export async function ensureSystemNamespace(client: KubeClient): Promise<void> {
-  const there = await client.get({ apiVersion: 'v1', kind: 'Namespace', name: SYSTEM_NAMESPACE })
-  if (!there) await client.apply(systemNamespace(), { fieldManager: FIELD_MANAGER })
+  if (await client.get(namespaceRef)) return
+  const { apiVersion, kind, name } = namespaceRef
+  const metadata = { name, labels: { [MANAGED_BY_LABEL]: 'stackloom' } }
+  await client.apply({ apiVersion, kind, metadata }, { fieldManager: FIELD_MANAGER })
 }
 
 /**
- * Stays while something is listed: the volumes of a cloud whose data was not to go. A namespace goes step by step; it
- * is waited for, so that whoever reads that everything is gone finds nothing, but not for ever.
+ * Deletes the namespace unless an inventory is left, such as that of a cloud whose volumes were kept. Waits for the end
+ * of the deletion, so that nothing is left when the command says so, but not longer than a minute.
  */
-export async function removeSystemNamespace(
-  client: KubeClient,
-  clock: Clock = systemClock,
-  limitMs = 60_000,
-): Promise<void> {
+export async function removeSystemNamespace(client: KubeClient): Promise<void> {
   if ((await readInventories(client)).length > 0) return
-  const ref = { apiVersion: 'v1', kind: 'Namespace', name: SYSTEM_NAMESPACE }
-  await client.delete(ref)
-  const until = clock.now() + limitMs
-  while (clock.now() < until && (await client.get(ref))) await clock.sleep(250)
+  await client.delete(namespaceRef)
+  const until = systemClock.now() + 60_000
+  while (systemClock.now() < until && (await client.get(namespaceRef))) await systemClock.sleep(250)
 }
 
-/** Takes clouds that are gone out of the lock on record: what they held may be given again. */
+/** Removes deleted clouds from the recorded lock, so that their addresses are free again. */
 export async function forgetRecordedClouds(client: KubeClient, clouds: readonly string[]): Promise<void> {
   const shared = await readInventory(client)
   const lock = parseRecordedLock(shared?.lock)
   if (!shared || !lock) return
-  const kept = clouds.reduce((before, cloud) => forget(before, cloud), lock)
-  await writeInventory(client, { ...shared, lock: writeLock(kept) })
+  const remaining = clouds.reduce((before, cloud) => forget(before, cloud), lock)
+  await writeInventory(client, { ...shared, lock: writeLock(remaining) })
+}
+
+/** Parses the lock of the shared inventory; an unreadable one counts as none. */
+export function parseRecordedLock(text: string | undefined): Lock | undefined {
+  return text === undefined ? undefined : readLock(text, 'the lock on record').lock
+}
+
+/** The lock to record after a run for some clouds: their decisions are new, those of the other clouds stay. */
+export function mergeRecordedLock(recorded: Lock | undefined, present: Lock, clouds: ReadonlySet<string>): Lock {
+  const isDeployed = (name: string): boolean => clouds.has(name) || present.clouds[name]?.leaving === true
+  if (Object.keys(present.clouds).every(isDeployed)) return present
+  const selected = Object.entries(present.clouds).filter(([name]) => clouds.has(name))
+  return { ...present, ...recorded, clouds: { ...recorded?.clouds, ...Object.fromEntries(selected) } }
+}
+
+/** Decisions that differ between both locks and that the user has not allowed to move. New decisions do not conflict. */
+export function findLockConflicts(recorded: Lock, present: Lock, allowed: readonly string[] = []): readonly string[] {
+  return diffLocks(recorded, present)
+    .filter(({ moves }) => moves)
+    .map((change) => ({ ...change, where: [change.cloud, change.network].filter(Boolean).join('/') }))
+    .filter(({ cloud, where }) => !allowed.includes(cloud) && !allowed.includes(where))
+    .map(({ where, what, from, to }) => `${where} ${what}: ${from} -> ${to}`)
 }

@@ -13,22 +13,22 @@ const clouds = [
 const plan = testPlan({ nodes: 2, clouds })
 const settings = { image: 'busybox', program: 'true' }
 
-interface Stage {
-  readonly world: ProbeDeps
-  readonly there: ReadonlyMap<string, KubeObject>
+interface Fixture {
+  readonly deps: ProbeDeps
+  readonly objects: ReadonlyMap<string, KubeObject>
   readonly asked: readonly (readonly string[])[]
 }
 
-/** A cluster that starts every pod at once, each with the next address of its span, except those that it is told to hold. */
-function stage(
-  options: { readonly holds?: string; readonly answer?: (word: string) => string; readonly abortAt?: number } = {},
-): Stage {
-  const there = new Map<string, KubeObject>()
+/** A cluster that starts every pod immediately with the next address of its span, except the one named by `pending`. */
+function fixture(
+  options: { readonly pending?: string; readonly answer?: (word: string) => string; readonly abortAt?: number } = {},
+): Fixture {
+  const objects = new Map<string, KubeObject>()
   const asked: (readonly string[])[] = []
   const stop = new AbortController()
   const running = (object: KubeObject): KubeObject => {
     const { namespace, name, labels = {} } = object.metadata
-    if (object.kind !== 'Pod' || name === options.holds)
+    if (object.kind !== 'Pod' || name === options.pending)
       return {
         ...object,
         status: { phase: 'Pending', conditions: [{ status: 'False', message: 'no addresses left' }] },
@@ -42,17 +42,17 @@ function stage(
     const annotations = { ...object.metadata.annotations, 'k8s.v1.cni.cncf.io/network-status': status }
     return { ...object, metadata: { ...object.metadata, annotations }, status: { phase: 'Running' } }
   }
-  const world: ProbeDeps = {
+  const deps: ProbeDeps = {
     client: {
       apply: async (object) => {
-        there.set(objectIdentity(object), running(object))
+        objects.set(objectIdentity(object), running(object))
         return object
       },
       list: async (_, { namespace } = {}) => ({
-        items: [...there.values()].filter(({ kind, metadata }) => kind === 'Pod' && metadata.namespace === namespace),
+        items: [...objects.values()].filter(({ kind, metadata }) => kind === 'Pod' && metadata.namespace === namespace),
         resourceVersion: 'x',
       }),
-      delete: async ({ kind, namespace, name }) => there.delete(`${kind} ${namespace}/${name}`),
+      delete: async ({ kind, namespace, name }) => objects.delete(`${kind} ${namespace}/${name}`),
     },
     ask: async (_pod, command) => {
       asked.push(command)
@@ -64,54 +64,54 @@ function stage(
     clock: systemClock,
     stop: stop.signal,
     say: () => undefined,
-    patience: { startMs: 20, lookMs: 5 },
+    timing: { startMs: 20, pollMs: 5 },
   }
-  return { world, there, asked }
+  return { deps, objects, asked }
 }
 
-describe('the network probe', () => {
-  it('has a pod on every network with addresses and on every node, and leaves nothing behind', async () => {
-    const { world, there, asked } = stage()
-    const { results, findings } = await probeNetworks(plan, settings, world)
+describe('probeNetworks', () => {
+  it('probes from every network and node, and removes all its pods', async () => {
+    const { deps, objects, asked } = fixture()
+    const { results, findings } = await probeNetworks(plan, settings, deps)
     const networks = plan.clouds.flatMap((cloud) => cloud.networks.filter(({ name }) => name !== 'datacentre'))
     expect(new Set(results.map(({ seen }) => seen))).toEqual(new Set([`${networks.length} probes`]))
     expect(asked.length).toBeGreaterThanOrEqual(networks.length * 2)
     expect(asked.every((words) => words.slice(0, 3).join(' ') === 'sh /probe/probe.sh net1')).toBe(true)
     expect(findings).toEqual([])
-    expect([...there.keys()]).toEqual([])
+    expect([...objects.keys()]).toEqual([])
   })
 
-  it('catches a cloud that answers to another one', async () => {
-    const { world } = stage({
+  it('reports a cloud that answers to another cloud', async () => {
+    const { deps } = fixture({
       answer: (word) => (word === 'dad,172.17.1.30' ? '02:00:00:00:00:09' : 'silent'),
     })
-    const { results } = await probeNetworks(plan, settings, world)
+    const { results } = await probeNetworks(plan, settings, deps)
     const crossings = results.flatMap(({ findings }) => findings.filter(({ code }) => code === 'SL9101'))
     expect(crossings.length).toBeGreaterThan(0)
   })
 
-  it('names the pod that does not start, with its reason, and counts it as unproved', async () => {
-    const { world, there } = stage({ holds: 'stackloom-probe-storage-worker-1' })
-    const { results } = await probeNetworks(plan, settings, world)
-    const said = results.flatMap(({ findings }) => findings.map(({ message }) => message))
-    expect(said).toContain(
+  it('reports the pod that does not start with its reason, and proves nothing', async () => {
+    const { deps, objects } = fixture({ pending: 'stackloom-probe-storage-worker-1' })
+    const { results } = await probeNetworks(plan, settings, deps)
+    const messages = results.flatMap(({ findings }) => findings.map(({ message }) => message))
+    expect(messages).toContain(
       'the probe of rhoso1/storage on worker-1 has no result: the pod is Pending: no addresses left',
     )
     expect(isProved(results)).toBe(false)
-    expect(there.size).toBe(0)
+    expect(objects.size).toBe(0)
   })
 
-  it('removes everything after Ctrl-C, too', async () => {
-    const { world, there } = stage({ abortAt: 3 })
-    await expect(probeNetworks(plan, settings, world)).rejects.toThrow()
-    expect(there.size).toBe(0)
+  it('removes all pods after Ctrl-C', async () => {
+    const { deps, objects } = fixture({ abortAt: 3 })
+    await expect(probeNetworks(plan, settings, deps)).rejects.toThrow()
+    expect(objects.size).toBe(0)
   })
 
-  it('tells what it could not remove, and how to', async () => {
-    const { world } = stage()
+  it('reports pods that could not be removed', async () => {
+    const { deps } = fixture()
     const stuck = {
-      ...world,
-      client: { ...world.client, delete: () => Promise.reject(new Error('gone away')) },
+      ...deps,
+      client: { ...deps.client, delete: () => Promise.reject(new Error('gone away')) },
     }
     const { findings } = await probeNetworks(plan, settings, stuck)
     expect(findings.map(({ code, message }) => `${code} ${message}`)).toEqual([
@@ -121,12 +121,12 @@ describe('the network probe', () => {
   })
 })
 
-describe('the objects of a probe', () => {
+describe('renderProbe', () => {
   const [cloud] = plan.clouds
   const objects = cloud ? renderProbe(plan, cloud, settings) : []
   const pods = objects.filter(({ kind }) => kind === 'Pod')
 
-  it('cannot be taken for a workload, and end by themselves', () => {
+  it('marks its objects as probes, and its pods end by themselves', () => {
     for (const { metadata } of objects) {
       expect(metadata.name).toMatch(/^stackloom-probe/)
       expect(metadata.labels).toMatchObject({ 'stackloom.dev/probe': 'network' })
@@ -134,7 +134,7 @@ describe('the objects of a probe', () => {
     for (const pod of pods) expect(pod['spec']).toMatchObject({ restartPolicy: 'Never', activeDeadlineSeconds: 900 })
   })
 
-  it('may send raw packets and nothing else', () => {
+  it('gives its pods no capability except raw packets', () => {
     expect(pods.length).toBeGreaterThan(0)
     for (const pod of pods)
       expect(pod['spec']).toMatchObject({

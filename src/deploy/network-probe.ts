@@ -1,9 +1,10 @@
 /**
- * The network probe: pods on every network and node are started, asked, judged, and removed whatever happens.
+ * Probes networks: starts a pod on every network and node, runs its tasks, judges the results, and removes the pods.
  *
- * Which questions there are and what the answers mean is `verify/probe`, which is pure.
+ * Tasks and their meaning are in `verify/probe`, which is pure.
  */
 import type { KubeObject } from '../api/object.ts'
+import { getList, getString } from '../api/raw-object.ts'
 import type { Clock } from '../clock/clock.ts'
 import { formatError } from '../errors/failure.ts'
 import { type Finding, finding } from '../errors/finding.ts'
@@ -12,131 +13,176 @@ import type { Plan } from '../plan/plan.ts'
 import { PROBE_COMMAND, PROBE_LABEL, type ProbeSettings, renderProbe } from '../render/probe-pods.ts'
 import { probeLeftover } from '../verify/findings/probe-findings.ts'
 import { evaluateProbes, type FailedProbe, type ProbeRun } from '../verify/probe/probe-results.ts'
-import { encodeTask, formatPodLocation, probeTasks } from '../verify/probe/probe-tasks.ts'
+import { encodeTask, formatPodLocation, type ProbePod, probeTasks } from '../verify/probe/probe-tasks.ts'
 import type { CheckResult } from '../verify/verify.ts'
 import { FIELD_MANAGER } from './object-changes.ts'
-import { type PlacedProbes, type Probe, placeProbes } from './probe/placed.ts'
 
 export interface ProbeDeps {
   readonly client: Pick<KubeClient, 'apply' | 'list' | 'delete'>
-  /** Runs a command in a pod and gives what it printed. */
+  /** Runs a command in a pod and returns its output. */
   readonly ask: (
     pod: { readonly namespace: string; readonly name: string },
     command: readonly string[],
   ) => Promise<string>
   readonly clock: Pick<Clock, 'elapsed' | 'sleep'>
   readonly stop: AbortSignal
-  /** For people who wait. */
+  /** Prints progress. */
   readonly say: (text: string) => void
-  readonly patience?: ProbeTiming
+  readonly timing?: ProbeTiming
 }
 
 export interface ProbeTiming {
   /** How long a pod may take to start. */
   readonly startMs: number
-  readonly lookMs: number
+  readonly pollMs: number
 }
 
-const defaultTiming: ProbeTiming = { startMs: 120_000, lookMs: 1_000 }
-/** Questions in one call: they travel in its address. */
-const AT_A_TIME = 120
-const PODS_AT_ONCE = 12
+const defaultTiming: ProbeTiming = { startMs: 120_000, pollMs: 1_000 }
+/** Tasks per exec call: they are part of its URL. */
+const TASKS_PER_CALL = 120
+const MAX_PODS = 12
 
 export interface ProbeOutcome {
   readonly results: readonly CheckResult[]
   readonly findings: readonly Finding[]
 }
 
-export async function probeNetworks(plan: Plan, settings: ProbeSettings, world: ProbeDeps): Promise<ProbeOutcome> {
+export async function probeNetworks(plan: Plan, settings: ProbeSettings, deps: ProbeDeps): Promise<ProbeOutcome> {
   const objects = plan.clouds.flatMap((cloud) => renderProbe(plan, cloud, settings))
-  const namespaces = plan.clouds.map(({ namespace }) => namespace)
   let results: readonly CheckResult[] = []
   try {
     for (const object of objects) {
-      world.stop.throwIfAborted()
-      await world.client.apply(object, { fieldManager: FIELD_MANAGER, signal: world.stop })
+      deps.stop.throwIfAborted()
+      await deps.client.apply(object, { fieldManager: FIELD_MANAGER, signal: deps.stop })
     }
-    const placed = await waitForProbes(plan, objects, namespaces, world)
-    results = await runProbes(plan, placed, world)
+    results = await runProbes(plan, await waitForProbes(plan, objects, deps), deps)
   } catch (thrown) {
-    // Whatever happened, nothing of it may stay; what could not be removed is told with the first trouble.
-    const left = await removeProbes(objects, world)
-    if (left.length > 0) world.say(left.map(({ message }) => `${message}\n`).join(''))
+    // The pods are removed after an error, too; what could not be removed is printed before the error.
+    const leftovers = await removeProbes(objects, deps)
+    if (leftovers.length > 0) deps.say(leftovers.map(({ message }) => `${message}\n`).join(''))
     throw thrown
   }
-  return { results, findings: await removeProbes(objects, world) }
+  return { results, findings: await removeProbes(objects, deps) }
 }
 
-/** Waits until every pod runs with its address, or until those that do not have had their time. */
+/** Waits until every pod runs with its address, or until the time to start is over. */
 async function waitForProbes(
   plan: Plan,
   objects: readonly KubeObject[],
-  namespaces: readonly string[],
-  { client, clock, stop, say, patience = defaultTiming }: ProbeDeps,
+  { client, clock, stop, say, timing = defaultTiming }: ProbeDeps,
 ): Promise<PlacedProbes> {
-  const begun = clock.elapsed()
+  const started = clock.elapsed()
+  const kind = { apiVersion: 'v1', kind: 'Pod' }
   for (;;) {
     stop.throwIfAborted()
-    const live = await Promise.all(
-      namespaces.map((namespace) =>
-        client.list({ apiVersion: 'v1', kind: 'Pod' }, { namespace, labelSelector: PROBE_LABEL, signal: stop }),
-      ),
+    const lists = await Promise.all(
+      plan.clouds.map(({ namespace }) => client.list(kind, { namespace, labelSelector: PROBE_LABEL, signal: stop })),
     )
-    const placed = placeProbes(
-      plan,
-      objects,
-      live.flatMap(({ items }) => items),
-    )
-    if (placed.missing.length === 0 || clock.elapsed() - begun >= patience.startMs) return placed
+    const live = lists.flatMap(({ items }) => items)
+    const placed = placeProbes(plan, objects, live)
+    if (placed.missing.length === 0 || clock.elapsed() - started >= timing.startMs) return placed
     say(`${placed.pods.length} of ${placed.pods.length + placed.missing.length} probes have their address\n`)
-    await clock.sleep(patience.lookMs, stop)
+    await clock.sleep(timing.pollMs, stop)
   }
 }
 
 async function runProbes(
   plan: Plan,
   { pods, missing }: PlacedProbes,
-  world: ProbeDeps,
+  deps: ProbeDeps,
 ): Promise<readonly CheckResult[]> {
-  const probings: ProbeRun[] = []
-  const unprobed: FailedProbe[] = [...missing]
+  const runs: ProbeRun[] = []
+  const failed: FailedProbe[] = [...missing]
   let next = 0
   const worker = async (): Promise<void> => {
-    for (let at = next++; at < pods.length; at = next++) {
-      world.stop.throwIfAborted()
-      const pod = pods[at] as Probe
+    for (let index = next++; index < pods.length; index = next++) {
+      deps.stop.throwIfAborted()
+      const pod = pods[index] as ProbePod
       try {
-        probings.push(await runProbe(plan, pod, pods, world))
+        runs.push(await runProbe(plan, pod, pods, deps))
       } catch (thrown) {
-        world.stop.throwIfAborted()
-        unprobed.push({ cloud: pod.cloud, from: formatPodLocation(pod), reason: formatError(thrown) })
+        deps.stop.throwIfAborted()
+        failed.push({ cloud: pod.cloud, from: formatPodLocation(pod), reason: formatError(thrown) })
       }
     }
   }
-  world.say(`asking ${pods.length} probes\n`)
-  await Promise.all(Array.from({ length: Math.min(PODS_AT_ONCE, pods.length) }, worker))
-  return evaluateProbes(plan, probings, unprobed)
+  deps.say(`asking ${pods.length} probes\n`)
+  await Promise.all(Array.from({ length: Math.min(MAX_PODS, pods.length) }, worker))
+  return evaluateProbes(plan, runs, failed)
 }
 
-async function runProbe(plan: Plan, pod: Probe, pods: readonly Probe[], { ask }: ProbeDeps): Promise<ProbeRun> {
+async function runProbe(plan: Plan, pod: ProbePod, pods: readonly ProbePod[], { ask }: ProbeDeps): Promise<ProbeRun> {
   const tasks = probeTasks(plan, pod, pods)
-  const words = [...new Set(tasks.map(encodeTask))]
+  const encoded = [...new Set(tasks.map(encodeTask))]
   const outputs: string[] = []
-  for (let at = 0; at < words.length; at += AT_A_TIME)
-    outputs.push(await ask(pod, [...PROBE_COMMAND, ...words.slice(at, at + AT_A_TIME)]))
+  for (let start = 0; start < encoded.length; start += TASKS_PER_CALL)
+    outputs.push(await ask(pod, [...PROBE_COMMAND, ...encoded.slice(start, start + TASKS_PER_CALL)]))
   return { pod, tasks, output: outputs.join('\n') }
 }
 
-/** Not stopped by Ctrl-C: that is exactly when it is needed. */
+/** Ignores the stop signal: after Ctrl-C the pods must be removed as well. */
 async function removeProbes(objects: readonly KubeObject[], { client }: ProbeDeps): Promise<readonly Finding[]> {
-  const left = new Map<string, string>()
+  const reasons = new Map<string, string>()
   for (const { apiVersion, kind, metadata } of objects.toReversed()) {
     const { name, namespace = '' } = metadata
     try {
       await client.delete({ apiVersion, kind, name, namespace })
     } catch (thrown) {
-      left.set(namespace, formatError(thrown))
+      reasons.set(namespace, formatError(thrown))
     }
   }
-  return [...left].map(([namespace, reason]) => finding(probeLeftover, { namespace, reason }))
+  return [...reasons].map(([namespace, reason]) => finding(probeLeftover, { namespace, reason }))
+}
+
+const NETWORK_STATUS = 'k8s.v1.cni.cncf.io/network-status'
+
+export interface PlacedProbes {
+  /** Pods that run and have an address on their network. */
+  readonly pods: readonly ProbePod[]
+  readonly missing: readonly FailedProbe[]
+}
+
+/** Pure. */
+function placeProbes(plan: Plan, objects: readonly KubeObject[], live: readonly KubeObject[]): PlacedProbes {
+  const byName = new Map(live.map((pod) => [`${pod.metadata.namespace}/${pod.metadata.name}`, pod]))
+  const pods: ProbePod[] = []
+  const missing: FailedProbe[] = []
+  for (const pod of objects.filter(({ kind }) => kind === 'Pod')) {
+    const { name, namespace = '', labels = {} } = pod.metadata
+    const cloud = plan.clouds.find((planned) => planned.namespace === namespace)?.name ?? ''
+    const network = labels['stackloom.dev/network'] ?? ''
+    const node = getString(pod, 'spec', 'nodeSelector', 'kubernetes.io/hostname') ?? ''
+    const found = byName.get(`${namespace}/${name}`)
+    const addresses = found ? attachmentAddresses(found, `${namespace}/${network}`) : []
+    const probe: ProbePod = { cloud, network, node, namespace, name, addresses }
+    const isRunning = getString(found, 'status', 'phase') === 'Running'
+    if (isRunning && addresses.length > 0) pods.push(probe)
+    else missing.push({ cloud, from: formatPodLocation(probe), reason: pendingReason(found) })
+  }
+  return { pods, missing }
+}
+
+function attachmentAddresses(pod: KubeObject, attachment: string): readonly string[] {
+  try {
+    const status = JSON.parse(pod.metadata.annotations?.[NETWORK_STATUS] ?? '[]') as unknown
+    const networks = Array.isArray(status) ? status : []
+    const found = networks.find((network) => getString(network, 'name') === attachment)
+    return getList(found, 'ips').map(String)
+  } catch {
+    return []
+  }
+}
+
+function pendingReason(pod: KubeObject | undefined): string {
+  if (!pod) return 'there is no such pod'
+  const phase = getString(pod, 'status', 'phase') ?? 'Pending'
+  if (phase === 'Running') return 'it has no address on its network'
+  const waiting = getList(pod, 'status', 'containerStatuses')
+    .map(
+      (status) => getString(status, 'state', 'waiting', 'message') ?? getString(status, 'state', 'waiting', 'reason'),
+    )
+    .find((message) => message !== undefined)
+  const condition = getList(pod, 'status', 'conditions').find((entry) => getString(entry, 'status') === 'False')
+  const message = waiting ?? getString(condition, 'message')
+  return `the pod is ${phase}${message === undefined ? '' : `: ${message}`}`
 }

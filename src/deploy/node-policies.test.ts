@@ -30,17 +30,17 @@ function names(policy: KubeObject): readonly string[] {
   return desiredState.interfaces.map(({ name }) => name)
 }
 
-describe('the teardown of node networking', () => {
-  it('removes what the cloud had made, bridges before the VLANs below them, and nothing else', () => {
+describe('absentInterfaces', () => {
+  it('removes exactly what the cloud created, bridges before their VLANs', () => {
     const plan = testPlan({ clouds: two, nodes: 1 })
     const policy = policyOf(plan, 'rhoso2')
     const absent = absentInterfaces(policy, [policyOf(plan, 'rhoso1'), baseOf(plan)])
     expect(absent[0]).toEqual({ name: 'ospbr1', type: 'linux-bridge', state: 'absent' })
-    expect(absent.slice(1).every((one) => one.type === 'vlan')).toBe(true)
+    expect(absent.slice(1).every(({ type }) => type === 'vlan')).toBe(true)
     expect(absent.map(({ name }) => name).toSorted()).toEqual(names(policy).toSorted())
   })
 
-  it('keeps what another policy of the same node makes or stands on, until that one goes too', () => {
+  it('keeps interfaces that another policy of the same node refers to', () => {
     const plan = testPlan({
       nodes: 1,
       cluster: {
@@ -49,12 +49,12 @@ describe('the teardown of node networking', () => {
       },
     })
     const [cloud] = plan.clouds
-    const standing = policyOf(plan, cloud?.name ?? '')
-    expect(absentInterfaces(baseOf(plan), [standing])).toEqual([])
+    const cloudPolicy = policyOf(plan, cloud?.name ?? '')
+    expect(absentInterfaces(baseOf(plan), [cloudPolicy])).toEqual([])
     expect(absentInterfaces(baseOf(plan), [])).toEqual([{ name: 'bond0', type: 'bond', state: 'absent' }])
   })
 
-  it('is not kept by what stands on another node', () => {
+  it('ignores policies of other nodes', () => {
     const plan = testPlan({ nodes: 2 })
     const [cloud] = plan.clouds
     const [first, second] = cloud ? renderCloudPolicies(plan, cloud) : []

@@ -1,111 +1,99 @@
 /**
- * Taking node networking away: a deleted policy leaves its interfaces on the node, so each is first set to
- * `state: absent`, waited for, and then deleted. One node at a time.
+ * Removes node networking: sets the interfaces of a policy to `state: absent`, waits, then deletes the policy.
  *
- * What to remove is read from the live policy, so that a cloud whose file is gone can still be taken down; an
- * interface that another policy of the same node names as well stays.
+ * A deleted policy would leave its interfaces on the node. What to remove is read from the live policy, so that a cloud
+ * can be taken down without its site file. Interfaces that another policy of the node refers to stay.
  */
+
 import type { KubeObject } from '../api/object.ts'
+import { isManagedByStackloom } from '../api/ownership.ts'
 import { getList, getString } from '../api/raw-object.ts'
 import type { KubeClient, ObjectRef } from '../kube/client.ts'
-import { MANAGED_BY_LABEL } from '../render/labels.ts'
 import type { StageContext } from '../run/stage.ts'
 import { objectReadiness } from '../verify/readiness/readiness.ts'
-import { defaultGrace } from '../verify/readiness/verdict.ts'
-import { type LiveView, openLiveView } from './live-view.ts'
-import { FIELD_MANAGER } from './object-changes.ts'
-import { waitUntilReady } from './wait.ts'
-import { aroundNodes } from './works/around.ts'
+import { defaultGrace, progressing, type Readiness } from '../verify/readiness/verdict.ts'
+import { type LiveView, openLiveView, waitUntilReady } from './live-view.ts'
+import { FIELD_MANAGER, findLive, NODE_POLICY } from './object-changes.ts'
+import { nodeKinds, selectedNode } from './stages/node-networking-stage.ts'
 
 const POLICY = { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' }
-/** What a policy makes; NICs are the machine's. */
-const MADE = ['vlan', 'linux-bridge', 'bond']
+/** Types of interfaces that a policy creates; NICs belong to the machine. */
+const CREATED_TYPES = ['vlan', 'linux-bridge', 'bond']
 
 interface Interface {
   readonly name: string
   readonly type: string
 }
 
+/** One node at a time, for the same reason as in the stage that creates them. */
 export async function removeNodePolicies(
   refs: readonly ObjectRef[],
   client: KubeClient,
   context: StageContext,
-  given?: LiveView,
+  sharedView?: LiveView,
 ): Promise<void> {
   if (refs.length === 0) return
-  const lookout = given ?? openLiveView({ client })
+  const view = sharedView ?? openLiveView(client)
   try {
-    await lookout.watch([POLICY, ...aroundNodes], context)
-    const wanted = new Set(refs.map(({ name }) => name))
+    await view.watch([POLICY, ...nodeKinds], context)
+    const removed = new Set(refs.map(({ name }) => name))
     for (const { name } of refs) {
       context.stop.throwIfAborted()
-      const all = lookout.index().all('nmstate.io/NodeNetworkConfigurationPolicy')
+      const all = view.index().all(NODE_POLICY)
       const policy = all.find(({ metadata }) => metadata.name === name)
-      // Never another owner's, whatever it is called.
-      if (policy?.metadata.labels?.[MANAGED_BY_LABEL] !== 'stackloom') continue
-      const others = all.filter(({ metadata }) => !wanted.has(metadata.name))
-      await removeNodePolicy(policy, others, { client, lookout }, context)
+      // A policy of another manager stays, whatever its name is.
+      if (!policy || !isManagedByStackloom(policy)) continue
+      const others = all.filter(({ metadata }) => !removed.has(metadata.name))
+      await removeNodePolicy(policy, others, { client, view }, context)
     }
   } finally {
-    if (!given) await lookout.close()
+    if (!sharedView) await view.close()
   }
-}
-
-interface Tools {
-  readonly client: KubeClient
-  readonly lookout: LiveView
 }
 
 async function removeNodePolicy(
   policy: KubeObject,
   others: readonly KubeObject[],
-  { client, lookout }: Tools,
+  { client, view }: { readonly client: KubeClient; readonly view: LiveView },
   context: StageContext,
 ): Promise<void> {
-  const { name } = policy.metadata
+  const ref = { ...POLICY, name: policy.metadata.name }
   const absent = absentInterfaces(policy, others)
   if (absent.length > 0 && !isAbsentAlready(policy)) {
     const patch = { spec: { desiredState: { interfaces: absent, routes: null } } }
-    const written = await client.patch({ ...POLICY, name }, patch, {
-      type: 'merge',
-      fieldManager: FIELD_MANAGER,
-    })
-    context.emit({ kind: 'applied', change: 'changed', object: { ...POLICY, name } })
+    const written = await client.patch(ref, patch, { type: 'merge', fieldManager: FIELD_MANAGER })
+    context.emit({ kind: 'applied', change: 'changed', object: ref })
     const generation = written.metadata.generation ?? 0
-    const look = () => {
-      const around = lookout.index()
-      const seen = around.get('nmstate.io/NodeNetworkConfigurationPolicy', name)
-      if (!seen || (seen.metadata.generation ?? 0) < generation)
-        return { kind: 'progressing', waits: `${name} to be seen as written` } as const
-      return objectReadiness({ ...POLICY, name }, { around, now: context.clock.now(), grace: defaultGrace, nodes: [] })
+    const check = (): Readiness => {
+      const around = view.index()
+      const live = findLive(ref, around)
+      if (!live || (live.metadata.generation ?? 0) < generation) return progressing(`${ref.name} to be seen as written`)
+      return objectReadiness(ref, { around, now: context.clock.now(), grace: defaultGrace, nodes: [] })
     }
-    await waitUntilReady(look, lookout, context)
+    await waitUntilReady(check, view, context)
   }
-  await client.delete({ ...POLICY, name })
-  context.emit({ kind: 'applied', change: 'deleted', object: { ...POLICY, name } })
+  await client.delete(ref)
+  context.emit({ kind: 'applied', change: 'deleted', object: ref })
 }
 
-/** Bridges before what is below them; nothing that another policy of the same node still names. */
+/** Bridges before their ports, and nothing that another policy of the same node refers to. */
 export function absentInterfaces(policy: KubeObject, others: readonly KubeObject[]): readonly Interface[] {
-  const node = getString(policy, 'spec', 'nodeSelector', 'kubernetes.io/hostname')
-  const kept = new Set(
-    others
-      .filter((other) => getString(other, 'spec', 'nodeSelector', 'kubernetes.io/hostname') === node)
-      .flatMap((other) => referencedInterfaces(other)),
+  const node = selectedNode(policy)
+  const kept = new Set(others.filter((other) => selectedNode(other) === node).flatMap(referencedInterfaces))
+  const created = (getList(policy, 'spec', 'desiredState', 'interfaces') as readonly Interface[]).filter(
+    ({ name, type }) => CREATED_TYPES.includes(type) && !kept.has(name),
   )
-  const made = (getList(policy, 'spec', 'desiredState', 'interfaces') as readonly Interface[]).filter(
-    ({ name, type }) => MADE.includes(type) && !kept.has(name),
-  )
-  const bridgesFirst = made.toSorted((a, b) => Number(b.type === 'linux-bridge') - Number(a.type === 'linux-bridge'))
-  return bridgesFirst.map(({ name, type }) => ({ name, type, state: 'absent' }))
+  return created
+    .toSorted((a, b) => Number(b.type === 'linux-bridge') - Number(a.type === 'linux-bridge'))
+    .map(({ name, type }) => ({ name, type, state: 'absent' }))
 }
 
-/** Interfaces that a policy makes or stands on. */
+/** Interfaces that a policy creates or builds on. */
 function referencedInterfaces(policy: KubeObject): readonly string[] {
-  return getList(policy, 'spec', 'desiredState', 'interfaces').flatMap((one) => [
-    getString(one, 'name') ?? '',
-    getString(one, 'vlan', 'base-iface') ?? '',
-    ...getList(one, 'bridge', 'port').flatMap((port) => getString(port, 'name') ?? []),
+  return getList(policy, 'spec', 'desiredState', 'interfaces').flatMap((iface) => [
+    getString(iface, 'name') ?? '',
+    getString(iface, 'vlan', 'base-iface') ?? '',
+    ...getList(iface, 'bridge', 'port').flatMap((port) => getString(port, 'name') ?? []),
   ])
 }
 

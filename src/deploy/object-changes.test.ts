@@ -5,24 +5,24 @@ import { renderDocuments } from '../render/render.ts'
 import { compareObject } from './object-changes.ts'
 
 const documents = renderDocuments(testPlan({ nodes: 1 })).map(({ object }) => object)
-const kindOf = (kind: string): KubeObject => {
+const ofKind = (kind: string): KubeObject => {
   const found = documents.find((document) => document.kind === kind)
   if (!found) throw new Error(`the plan has no ${kind}`)
   return found
 }
 
-/** As the server holds what we applied: every field of the object with our name on it. */
+/** The object as the server has it after an apply: this manager owns every field. */
 function applied(object: KubeObject, manager = 'stackloom'): KubeObject {
   const { name: _, namespace: __, ...metadata } = object.metadata
   const { apiVersion: ___, kind: ____, metadata: _____, ...rest } = object
-  const fieldsV1 = ownedBy({ ...rest, metadata })
+  const fieldsV1 = ownedFields({ ...rest, metadata })
   const managedFields = [{ manager, operation: 'Apply' as const, apiVersion: object.apiVersion, fieldsV1 }]
   return { ...object, metadata: { ...object.metadata, uid: 'u', resourceVersion: '1', managedFields } }
 }
 
-function ownedBy(value: unknown): Record<string, unknown> {
+function ownedFields(value: unknown): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return {}
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [`f:${key}`, ownedBy(one)]))
+  return Object.fromEntries(Object.entries(value).map(([key, child]) => [`f:${key}`, ownedFields(child)]))
 }
 
 const changed = (object: KubeObject, spec: object): KubeObject => {
@@ -30,25 +30,25 @@ const changed = (object: KubeObject, spec: object): KubeObject => {
   return { ...live, spec: { ...(live['spec'] as object), ...spec } }
 }
 
-describe('a change', () => {
-  const pool = kindOf('IPAddressPool')
+describe('compareObject', () => {
+  const pool = ofKind('IPAddressPool')
 
-  it('is none when every field is there and ours', () => {
+  it('returns unchanged when we own every field', () => {
     expect(compareObject(pool, applied(pool))).toMatchObject({ change: 'unchanged', risk: 'safe', fields: [] })
   })
 
-  it('is a create when nothing is there', () => {
+  it('returns create without a live object', () => {
     expect(compareObject(pool, undefined)).toMatchObject({ change: 'create', risk: 'safe' })
   })
 
-  it('is seen when a hand has edited what our hash would still vouch for', () => {
+  it('finds a manual edit that a hash of our object would miss', () => {
     expect(compareObject(pool, changed(pool, { autoAssign: true }))).toMatchObject({
       change: 'update',
       fields: [{ path: 'spec.autoAssign', desired: false, live: true }],
     })
   })
 
-  it('is a take-over when the values are right and somebody else has set them', () => {
+  it('returns take over when another manager has set the right values', () => {
     const { change, foreign, risk } = compareObject(pool, applied(pool, 'kubectl'))
     expect({ change, risk }).toEqual({ change: 'take over', risk: 'safe' })
     expect(foreign.flatMap(({ managers }) => managers)).toContain('kubectl')
@@ -62,18 +62,18 @@ describe('a change', () => {
     ['NetConfig', { networks: [] }, 'needs recreation'],
     ['OpenStackControlPlane', { keystone: {} }, 'changes a VIP'],
     ['OpenStackControlPlane', { secret: 'other' }, 'restarts pods'],
-  ])('of a %s has the risk of what it does to those who use it', (kind, spec, risk) => {
-    const object = kindOf(kind)
+  ])('rates the risk of a changed %s', (kind, spec, risk) => {
+    const object = ofKind(kind)
     expect(compareObject(object, changed(object, spec)).risk).toBe(risk)
   })
 
-  it('of labels alone has no risk', () => {
+  it('rates changed labels as safe', () => {
     const live = applied(pool)
     const bare = { ...live, metadata: { ...live.metadata, labels: {} } }
     expect(compareObject(pool, bare)).toMatchObject({ change: 'update', risk: 'safe' })
   })
 
-  it('that puts interfaces on nodes is a risk even when the object is new', () => {
-    expect(compareObject(kindOf('NodeNetworkConfigurationPolicy'), undefined).risk).toBe('touches node networking')
+  it('rates new interfaces on nodes as a risk', () => {
+    expect(compareObject(ofKind('NodeNetworkConfigurationPolicy'), undefined).risk).toBe('touches node networking')
   })
 })

@@ -1,11 +1,11 @@
 /**
- * What an apply would change: desired objects beside live ones, as a value that is printed before anything is done.
+ * Compares desired objects with live ones: what an apply would change, as a value to print before anything is done.
  *
- * An object is unchanged only when it holds every desired field and we are the one who applied them: a hash alone
- * would not see a pool that a hand has edited. Pure.
+ * An object is unchanged only if it has every desired field and we own them: a hash would miss a manual edit. Pure.
  */
-import type { KubeObject } from '../api/object.ts'
-import { formatGroupKind } from '../api/snapshot.ts'
+import type { GroupVersionKind, KubeObject } from '../api/object.ts'
+import { formatGroupKind, type SnapshotIndex } from '../api/snapshot.ts'
+import type { ObjectRef } from '../kube/client.ts'
 import type { Risk } from '../plan/changes.ts'
 import {
   type FieldDifference,
@@ -14,43 +14,64 @@ import {
   foreignFields,
 } from '../verify/field-differences.ts'
 
-/** The manager of every field that the site's objects have from us. */
+/** Manages every field that the site's objects have from us. */
 export const FIELD_MANAGER = 'stackloom'
+
+export const NODE_POLICY = 'nmstate.io/NodeNetworkConfigurationPolicy'
 
 export interface ObjectChange {
   readonly change: 'create' | 'update' | 'take over' | 'unchanged'
   readonly desired: KubeObject
   readonly live?: KubeObject
   readonly fields: readonly FieldDifference[]
-  /** Right values that somebody else has set. */
+  /** Fields with the desired value that other managers own. */
   readonly foreign: readonly ForeignField[]
   readonly risk: Risk
 }
 
+export function objectRef({ apiVersion, kind, metadata: { name, namespace } }: KubeObject): ObjectRef {
+  return { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) }
+}
+
+export function findLive(ref: ObjectRef, index: SnapshotIndex): KubeObject | undefined {
+  return index.get(formatGroupKind(ref), ref.name, ref.namespace)
+}
+
+export function distinctKinds(objects: readonly GroupVersionKind[]): readonly GroupVersionKind[] {
+  const kinds = new Map(
+    objects.map(({ apiVersion, kind }) => [formatGroupKind({ apiVersion, kind }), { apiVersion, kind }]),
+  )
+  return [...kinds.values()]
+}
+
+export function compareObjects(objects: readonly KubeObject[], index: SnapshotIndex): readonly ObjectChange[] {
+  return objects.map((desired) => compareObject(desired, findLive(objectRef(desired), index)))
+}
+
 export function compareObject(desired: KubeObject, live: KubeObject | undefined): ObjectChange {
-  if (!live) return { change: 'create', desired, fields: [], foreign: [], risk: riskOfCreate(desired) }
+  if (!live) return { change: 'create', desired, fields: [], foreign: [], risk: createRisk(desired) }
   const fields = fieldDifferences(desired, live)
   const foreign = foreignFields(desired, live, FIELD_MANAGER)
   const change = fields.length > 0 ? 'update' : foreign.length > 0 ? 'take over' : 'unchanged'
-  const risk = change === 'update' ? riskOfUpdate(desired, fields) : 'safe'
+  const risk = change === 'update' ? updateRisk(desired, fields) : 'safe'
   return { change, desired, live, fields, foreign, risk }
 }
 
 /** New interfaces on nodes are a risk even when the object is new. */
-function riskOfCreate(desired: KubeObject): Risk {
-  return isNodeNetworking(desired) ? 'touches node networking' : 'safe'
+function createRisk(desired: KubeObject): Risk {
+  return formatGroupKind(desired) === NODE_POLICY ? 'touches node networking' : 'safe'
 }
 
-function riskOfUpdate(desired: KubeObject, fields: readonly FieldDifference[]): Risk {
-  const paths = fields.map(({ path }) => path).filter((path) => !path.startsWith('metadata.'))
-  if (paths.length === 0) return 'safe'
-  if (isNodeNetworking(desired)) return 'touches node networking'
+function updateRisk(desired: KubeObject, fields: readonly FieldDifference[]): Risk {
+  if (fields.every(({ path }) => path.startsWith('metadata.'))) return 'safe'
   switch (formatGroupKind(desired)) {
+    case NODE_POLICY:
+      return 'touches node networking'
     case 'metallb.io/IPAddressPool':
     case 'metallb.io/L2Advertisement':
     case 'metallb.io/BGPAdvertisement':
       return 'changes a VIP'
-    // whereabouts counts addresses by range: another range begins with an empty book beside running pods.
+    // whereabouts counts addresses by range: a new range starts empty although running pods have addresses.
     case 'k8s.cni.cncf.io/NetworkAttachmentDefinition':
     case 'network.openstack.org/NetConfig':
     case 'dataplane.openstack.org/OpenStackDataPlaneDeployment':
@@ -62,11 +83,7 @@ function riskOfUpdate(desired: KubeObject, fields: readonly FieldDifference[]): 
   }
 }
 
-/** By its path, or by what is below it where a whole part is missing. */
+/** Looks at the path and at the value, because a whole subtree may be missing. */
 function concernsVips({ path, desired }: FieldDifference): boolean {
   return /loadBalancerIPs|address-pool|allow-shared-ip|override\.service/.test(`${path} ${JSON.stringify(desired)}`)
-}
-
-function isNodeNetworking(object: KubeObject): boolean {
-  return formatGroupKind(object) === 'nmstate.io/NodeNetworkConfigurationPolicy'
 }

@@ -5,10 +5,11 @@ import type { KubeObject } from '../api/object.ts'
 import { systemClock } from '../clock/clock.ts'
 import { addOwnershipLabels } from '../render/labels.ts'
 import type { StageEvent } from '../run/events.ts'
-import { objectRef, readInventory, writeInventory } from './inventory.ts'
+import { readInventory, writeInventory } from './inventory.ts'
+import { objectRef } from './object-changes.ts'
 import { type Dependents, pruneStage, reasonToKeep } from './prune.ts'
 
-const nobody: Dependents = { services: [], claims: [] }
+const noDependents: Dependents = { services: [], claims: [] }
 const owner = { site: 'lab', cloud: 'rhoso1' }
 
 const pool: KubeObject = {
@@ -41,48 +42,48 @@ const leftover = (object: KubeObject, more: object = {}) => ({
 })
 const ours = (object: KubeObject): KubeObject => addOwnershipLabels(object, owner)
 
-describe('what left the site', () => {
-  it('goes when it is ours and nobody stands on it', () => {
+describe('reasonToKeep', () => {
+  it('returns nothing for an object of ours without dependents', () => {
     for (const object of [pool, namespace, attachment])
-      expect(reasonToKeep(leftover(object), ours(object), nobody)).toBeUndefined()
+      expect(reasonToKeep(leftover(object), ours(object), noDependents)).toBeUndefined()
   })
 
-  it('stays when it is a pool and any Service of the cluster has one of its addresses', () => {
+  it('keeps a pool while a Service of the cluster has one of its addresses', () => {
     for (const address of ['172.18.0.80', '172.18.0.90', 'fd00:18::7']) {
-      const users = { ...nobody, services: [service(address), service('172.18.0.79')] }
+      const users = { ...noDependents, services: [service(address), service('172.18.0.79')] }
       expect(reasonToKeep(leftover(pool), ours(pool), users)).toBe('1 of its addresses are in use')
     }
-    const elsewhere = { ...nobody, services: [service('172.18.0.91'), service('172.17.0.80')] }
+    const elsewhere = { ...noDependents, services: [service('172.18.0.91'), service('172.17.0.80')] }
     expect(reasonToKeep(leftover(pool), ours(pool), elsewhere)).toBeUndefined()
   })
 
-  it('stays when it is a namespace with volumes', () => {
-    const users = { ...nobody, claims: [claim('openstack'), claim('openstack2')] }
+  it('keeps a namespace with volumes', () => {
+    const users = { ...noDependents, claims: [claim('openstack'), claim('openstack2')] }
     expect(reasonToKeep(leftover(namespace), ours(namespace), users)).toBe('1 volume claims are in it')
     expect(
-      reasonToKeep(leftover(namespace), ours(namespace), { ...nobody, claims: [claim('openstack2')] }),
+      reasonToKeep(leftover(namespace), ours(namespace), { ...noDependents, claims: [claim('openstack2')] }),
     ).toBeUndefined()
   })
 
-  it('stays when it is not ours: never was, is no longer, or belongs to another cloud', () => {
-    const here = reasonToKeep(leftover(attachment, { adopted: true }), ours(attachment), nobody)
-    expect(here).toBe('it was there before Stackloom')
-    expect(reasonToKeep(leftover(attachment), attachment, nobody)).toBe('it is not ours any more')
+  it('keeps an object that was adopted, is no longer ours, or belongs to another cloud', () => {
+    const here = reasonToKeep(leftover(attachment, { adopted: true }), ours(attachment), noDependents)
+    expect(here).toBe('it existed before Stackloom')
+    expect(reasonToKeep(leftover(attachment), attachment, noDependents)).toBe('it is no longer managed by Stackloom')
     const other = addOwnershipLabels(attachment, { site: 'lab', cloud: 'rhoso2' })
-    expect(reasonToKeep(leftover(attachment), other, nobody)).toBe('it belongs to rhoso2')
+    expect(reasonToKeep(leftover(attachment), other, noDependents)).toBe('it belongs to rhoso2')
     const shared = addOwnershipLabels(attachment, { site: 'lab' })
-    expect(reasonToKeep(leftover(attachment), shared, nobody)).toBe('it belongs to what the clouds share')
+    expect(reasonToKeep(leftover(attachment), shared, noDependents)).toBe('it belongs to what the clouds share')
   })
 })
 
-describe('pruning', () => {
+describe('pruneStage', () => {
   const prune = async (live: readonly KubeObject[], left: readonly KubeObject[]) => {
     const { client, objects } = memoryCluster()
     for (const object of live) await client.create(object)
     await writeInventory(client, { site: 'lab', cloud: 'rhoso1', objects: left.map(objectRef) })
     const events: StageEvent[] = []
     const stage = pruneStage(
-      left.map((one) => leftover(one)),
+      left.map((object) => leftover(object)),
       client,
       [],
     )
@@ -97,7 +98,7 @@ describe('pruning', () => {
     return { listed, events, names: kinds.flatMap(objects).map(({ metadata }) => metadata.name) }
   }
 
-  it('deletes what may go, keeps the rest, and lists exactly what is still there', async () => {
+  it('deletes unused objects, keeps the others, and lists exactly what remains', async () => {
     const used = service('172.18.0.80')
     const { listed, names, events } = await prune([ours(pool), ours(attachment), used], [pool, attachment])
     expect(names).toEqual([pool.metadata.name, used.metadata.name])
@@ -108,7 +109,7 @@ describe('pruning', () => {
     ])
   })
 
-  it('takes what is gone already off the list', async () => {
+  it('removes objects that are gone already from the inventory', async () => {
     const { listed, events } = await prune([], [attachment])
     expect(listed).toEqual([])
     expect(events).toEqual([])

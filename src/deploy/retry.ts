@@ -1,13 +1,13 @@
 /**
- * Bounded patience: an API server that is away, a webhook that does not answer yet, a kind that is not served yet.
+ * Retries requests that fail for a passing reason: no API server, no webhook, a kind that is not served yet.
  *
- * Each is ridden out for a while and shown as what it is; then it is a failure with the server's own words.
+ * Each reason has its own time limit and is emitted as an event; after the limit the server's error is thrown.
  */
 import { type ApiError, type ApiErrorKind, isApiError } from '../kube/api-error.ts'
 import type { StageContext } from '../run/stage.ts'
 
 export interface RetryPolicy {
-  /** How long each kind of trouble may last, in milliseconds. */
+  /** How long each kind of error may last, in milliseconds. */
   readonly limits: Readonly<Partial<Record<ApiErrorKind, number>>>
   readonly pauseMs: number
 }
@@ -36,32 +36,31 @@ const descriptions: Readonly<Partial<Record<ApiErrorKind, string>>> = {
   webhook: 'an admission webhook does not serve yet',
   'not-served': 'the kind is not served yet',
   terminating: 'the namespace is still being deleted',
-  conflict: 'somebody else has just written it',
+  conflict: 'another client has just written it',
 }
 
-/** Does it, again and again while the trouble is of a kind that passes. Never interrupts an attempt in flight. */
+/** Repeats the request while its error may pass. Never interrupts an attempt in flight. */
 export async function retry<T>(
-  act: () => Promise<T>,
+  request: () => Promise<T>,
   { clock, emit, stop }: StageContext,
-  patience: RetryPolicy = defaultRetryPolicy,
+  policy: RetryPolicy = defaultRetryPolicy,
 ): Promise<T> {
   let since: number | undefined
   for (;;) {
     stop.throwIfAborted()
     try {
-      return await act()
+      return await request()
     } catch (thrown) {
-      const limit = isApiError(thrown) ? patience.limits[thrown.kind] : undefined
+      const limit = isApiError(thrown) ? policy.limits[thrown.kind] : undefined
       if (limit === undefined) throw thrown
       since ??= clock.now()
       if (clock.now() - since >= limit) throw thrown
       emit({ kind: 'waiting', reason: formatReason(thrown as ApiError) })
-      await clock.sleep(patience.pauseMs, stop)
+      await clock.sleep(policy.pauseMs, stop)
     }
   }
 }
 
 function formatReason(error: ApiError): string {
-  const what = descriptions[error.kind] ?? error.kind
-  return `${what}: ${error.findings[0]?.message ?? error.message}`
+  return `${descriptions[error.kind] ?? error.kind}: ${error.findings[0]?.message ?? error.message}`
 }

@@ -11,8 +11,7 @@ import { systemClock } from '../clock/clock.ts'
 import { neededSecrets } from '../render/needed-secrets.ts'
 import type { StageEvent } from '../run/events.ts'
 import type { StageContext } from '../run/stage.ts'
-import { ensureSecrets, makeValue, missingSecrets } from './secrets.ts'
-import { sshKeyPair } from './ssh-key.ts'
+import { ensureSecrets, generateSshKeyPair, generateValue, missingSecrets } from './secrets.ts'
 
 const plan = testPlan({
   clouds: [
@@ -36,27 +35,27 @@ function stage() {
 const valuesOf = (secrets: readonly KubeObject[]): readonly string[] =>
   secrets.flatMap((secret) => Object.values(secret['data'] as Record<string, string>))
 
-describe("a cloud's Secrets", () => {
-  it('are made once and never again', async () => {
+describe('ensureSecrets', () => {
+  it('generates values once and keeps them in a second run', async () => {
     const cluster = memoryCluster()
-    await ensureSecrets(cluster.client, rhoso1, 'lab', stage().context)
+    await ensureSecrets({ client: cluster.client, site: 'lab' }, rhoso1, stage().context)
     const before = JSON.stringify(cluster.objects('Secret'))
-    await ensureSecrets(cluster.client, rhoso1, 'lab', stage().context)
+    await ensureSecrets({ client: cluster.client, site: 'lab' }, rhoso1, stage().context)
     expect(JSON.stringify(cluster.objects('Secret'))).toBe(before)
     expect(await missingSecrets(cluster.client, rhoso1)).toEqual([])
   })
 
-  it('share no value within a cloud or between clouds', async () => {
+  it('uses no value twice, within a cloud or between clouds', async () => {
     const cluster = memoryCluster()
-    await ensureSecrets(cluster.client, rhoso1, 'lab', stage().context)
-    await ensureSecrets(cluster.client, rhoso2, 'lab', stage().context)
+    await ensureSecrets({ client: cluster.client, site: 'lab' }, rhoso1, stage().context)
+    await ensureSecrets({ client: cluster.client, site: 'lab' }, rhoso2, stage().context)
     const values = valuesOf(cluster.objects('Secret'))
     expect(values.length).toBeGreaterThan(15)
-    // A public key stands twice in its own Secret, and nothing else does.
+    // Only a public key is in its Secret twice.
     expect(values.length - new Set(values).size).toBe(1)
   })
 
-  it('get the keys that they lack and keep those that they have', async () => {
+  it('adds missing keys and keeps existing ones', async () => {
     const { client, objects } = memoryCluster()
     const data = { AdminPassword: Buffer.from('mine').toString('base64') }
     await client.create({
@@ -66,43 +65,43 @@ describe("a cloud's Secrets", () => {
       data,
     })
     expect(await missingSecrets(client, rhoso1)).toContain('osp-secret/NovaPassword')
-    await ensureSecrets(client, rhoso1, 'lab', stage().context)
+    await ensureSecrets({ client, site: 'lab' }, rhoso1, stage().context)
     const secret = objects('Secret').find(({ metadata }) => metadata.name === 'osp-secret')
     expect(secret?.['data']).toMatchObject(data)
     expect(await missingSecrets(client, rhoso1)).toEqual([])
   })
 
-  it('ask for what nobody can make up', async () => {
+  it('reports a value that only the user can provide', async () => {
     const { client } = memoryCluster()
     const keys = [{ key: 'ceph.conf', rule: 'given', service: 'ceph' }] as const
     const ceph = { cloud: 'rhoso1', namespace: 'openstack', name: 'ceph-conf', keys }
-    await expect(ensureSecrets(client, [ceph], 'lab', stage().context)).rejects.toThrow('SL4015')
+    await expect(ensureSecrets({ client, site: 'lab' }, [ceph], stage().context)).rejects.toThrow('SL4015')
   })
 
-  it('never appear in what is said', async () => {
+  it('emits no value in an event', async () => {
     const { client, objects } = memoryCluster()
     const { events, context } = stage()
-    await ensureSecrets(client, rhoso1, 'lab', context)
-    const said = JSON.stringify(events)
+    await ensureSecrets({ client, site: 'lab' }, rhoso1, context)
+    const emitted = JSON.stringify(events)
     for (const value of valuesOf(objects('Secret'))) {
-      expect(said).not.toContain(value)
-      expect(said).not.toContain(Buffer.from(value, 'base64').toString())
+      expect(emitted).not.toContain(value)
+      expect(emitted).not.toContain(Buffer.from(value, 'base64').toString())
     }
   })
 
-  it('follow the rule of each key', () => {
-    const pair = () => sshKeyPair('x')
-    expect(makeValue('password', pair)).toMatch(/^[A-Za-z0-9]{32}$/)
-    expect(makeValue('password-32', pair)).toHaveLength(32)
-    expect(Buffer.from(makeValue('key-32', pair), 'base64')).toHaveLength(32)
+  it('follows the rule of each key', () => {
+    const pair = () => generateSshKeyPair('x')
+    expect(generateValue('password', pair)).toMatch(/^[A-Za-z0-9]{32}$/)
+    expect(generateValue('password-32', pair)).toHaveLength(32)
+    expect(Buffer.from(generateValue('key-32', pair), 'base64')).toHaveLength(32)
   })
 })
 
-describe('an SSH key pair', () => {
-  it('is one that OpenSSH reads, with the public half of its private half', (ctx) => {
+describe('generateSshKeyPair', () => {
+  it('generates a pair that OpenSSH reads and whose halves match', (ctx) => {
     const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-ssh-'))
     try {
-      const { privateKey, publicKey } = sshKeyPair('rhoso1')
+      const { privateKey, publicKey } = generateSshKeyPair('rhoso1')
       const file = path.join(folder, 'key')
       writeFileSync(file, privateKey, { mode: 0o600 })
       let read: string

@@ -1,25 +1,43 @@
 /**
- * The Secrets of one cloud: made once, at random, by the rule of each key, and written straight into the cluster.
+ * Creates the Secrets of one cloud: random values by the rule of each key, written straight into the cluster.
  *
- * What exists is never overwritten, only completed with keys that a newly chosen service needs. Values are in no
- * event, no finding and no file, and no two clouds share one.
+ * Existing values are never overwritten; keys that a new service needs are added. Values appear in no event, finding or
+ * file, and no two clouds share one.
  */
-import { randomBytes, randomInt } from 'node:crypto'
+import { generateKeyPairSync, randomBytes, randomInt } from 'node:crypto'
 import type { KubeObject } from '../api/object.ts'
 import { failure } from '../errors/failure.ts'
 import { isApiError } from '../kube/api-error.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { ownershipLabels } from '../render/labels.ts'
 import type { NeededSecret, SecretKey, SecretRule } from '../render/needed-secrets.ts'
-import { secretNotProvided } from '../run/findings.ts'
 import type { StageContext } from '../run/stage.ts'
+import { secretNotProvided } from './findings/up.ts'
 import { FIELD_MANAGER } from './object-changes.ts'
 import { type RetryPolicy, retry } from './retry.ts'
-import { type SshKeyPair, sshKeyPair } from './ssh-key.ts'
+import type { StageWork } from './stages/apply-and-wait.ts'
 
 type Change = 'created' | 'changed' | 'unchanged'
 
-/** What is missing in the cluster: `osp-secret/NovaPassword`. */
+export interface SecretsDeps {
+  readonly client: KubeClient
+  readonly site: string
+  readonly retryPolicy?: RetryPolicy
+}
+
+export function secretsStage(deps: SecretsDeps, needed: readonly NeededSecret[]): StageWork {
+  return {
+    check: async () => {
+      const missing = await missingSecrets(deps.client, needed)
+      return missing.length === 0
+        ? { kind: 'satisfied', reason: 'every password and key exists' }
+        : { kind: 'needed', reason: `${missing.length} are missing` }
+    },
+    work: (context) => ensureSecrets(deps, needed, context),
+  }
+}
+
+/** Lists missing keys as `osp-secret/NovaPassword`. */
 export async function missingSecrets(
   client: Pick<KubeClient, 'get'>,
   needed: readonly NeededSecret[],
@@ -27,44 +45,42 @@ export async function missingSecrets(
   const missing: string[] = []
   for (const secret of needed) {
     const live = await client.get(secretRef(secret))
-    missing.push(...lackingKeys(secret, live).map(({ key }) => `${secret.name}/${key}`))
+    missing.push(...missingKeys(secret, live).map(({ key }) => `${secret.name}/${key}`))
   }
   return missing
 }
 
 export async function ensureSecrets(
-  client: KubeClient,
+  { client, site, retryPolicy }: SecretsDeps,
   needed: readonly NeededSecret[],
-  site: string,
   context: StageContext,
-  patience?: RetryPolicy,
 ): Promise<void> {
   for (const secret of needed) {
     context.stop.throwIfAborted()
-    const change = await retry(() => ensureOne(client, secret, site), context, patience)
+    const change = await retry(() => ensureSecret(client, secret, site), context, retryPolicy)
     context.emit({ kind: 'applied', change, object: secretRef(secret) })
   }
 }
 
-async function ensureOne(client: KubeClient, secret: NeededSecret, site: string): Promise<Change> {
+async function ensureSecret(client: KubeClient, secret: NeededSecret, site: string): Promise<Change> {
   const live = await client.get(secretRef(secret))
-  const lacking = lackingKeys(secret, live)
-  if (lacking.length === 0) return 'unchanged'
-  const given = lacking.find(({ rule }) => rule === 'given')
-  if (given) {
+  const missing = missingKeys(secret, live)
+  if (missing.length === 0) return 'unchanged'
+  const provided = missing.find(({ rule }) => rule === 'given')
+  if (provided) {
     const { name, namespace } = secret
-    throw failure(secretNotProvided, { name, namespace, key: given.key }, { exitCode: 1 })
+    throw failure(secretNotProvided, { name, namespace, key: provided.key }, { exitCode: 1 })
   }
-  const data = encoded(valuesFor(lacking, secret.cloud))
-  if (!live) return createOnce(client, secretObject(secret, site, data))
-  // With the version that was read: a key that somebody adds at the same moment is never replaced.
-  const whole = { ...live, apiVersion: 'v1', kind: 'Secret', data: { ...data, ...(live['data'] as object) } }
-  await client.update(whole, { fieldManager: FIELD_MANAGER })
+  const data = encodeValues(generateValues(missing, secret.cloud))
+  if (!live) return createSecret(client, renderSecret(secret, site, data))
+  // The update carries the version that was read, so a key that is added meanwhile is never replaced.
+  const updated = { ...live, apiVersion: 'v1', kind: 'Secret', data: { ...data, ...(live['data'] as object) } }
+  await client.update(updated, { fieldManager: FIELD_MANAGER })
   return 'changed'
 }
 
-/** Create, not apply: whoever was first has made the values that others already read. */
-async function createOnce(client: KubeClient, secret: KubeObject): Promise<Change> {
+/** Creates instead of applying: values of a Secret that appeared meanwhile may be in use already. */
+async function createSecret(client: KubeClient, secret: KubeObject): Promise<Change> {
   try {
     await client.create(secret, { fieldManager: FIELD_MANAGER })
     return 'created'
@@ -74,33 +90,28 @@ async function createOnce(client: KubeClient, secret: KubeObject): Promise<Chang
   }
 }
 
-function secretObject(
+function renderSecret(
   { cloud, namespace, name }: NeededSecret,
   site: string,
   data: Readonly<Record<string, string>>,
 ): KubeObject {
-  return {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    type: 'Opaque',
-    metadata: { name, namespace, labels: ownershipLabels({ site, cloud }) },
-    data,
-  }
+  const metadata = { name, namespace, labels: ownershipLabels({ site, cloud }) }
+  return { apiVersion: 'v1', kind: 'Secret', type: 'Opaque', metadata, data }
 }
 
-/** The halves of a key pair belong together, so one pair serves every key of a Secret. */
-function valuesFor(keys: readonly SecretKey[], cloud: string): Readonly<Record<string, string>> {
+/** Both halves of a key pair must match, so all keys of a Secret come from one pair. */
+function generateValues(keys: readonly SecretKey[], cloud: string): Readonly<Record<string, string>> {
   let pair: SshKeyPair | undefined
   const keyPair = (): SshKeyPair => {
-    pair ??= sshKeyPair(`${cloud}@stackloom`)
+    pair ??= generateSshKeyPair(`${cloud}@stackloom`)
     return pair
   }
-  return Object.fromEntries(keys.map(({ key, rule }) => [key, makeValue(rule, keyPair)]))
+  return Object.fromEntries(keys.map(({ key, rule }) => [key, generateValue(rule, keyPair)]))
 }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-export function makeValue(rule: SecretRule, keyPair: () => SshKeyPair): string {
+export function generateValue(rule: SecretRule, keyPair: () => SshKeyPair): string {
   switch (rule) {
     case 'password':
     case 'password-32':
@@ -112,19 +123,55 @@ export function makeValue(rule: SecretRule, keyPair: () => SshKeyPair): string {
     case 'ssh-public-key':
       return keyPair().publicKey
     case 'given':
-      throw new Error('nobody can make up what is given')
+      throw new Error('a value that the user provides cannot be generated')
   }
 }
 
-function encoded(values: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]))
+function encodeValues(values: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const encoded = Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')])
+  return Object.fromEntries(encoded) as Readonly<Record<string, string>>
 }
 
-function lackingKeys({ keys }: NeededSecret, live: KubeObject | undefined): readonly SecretKey[] {
+function missingKeys({ keys }: NeededSecret, live: KubeObject | undefined): readonly SecretKey[] {
   const data = (live?.['data'] ?? {}) as Readonly<Record<string, string>>
   return keys.filter(({ key }) => data[key] === undefined)
 }
 
 function secretRef({ name, namespace }: NeededSecret) {
   return { apiVersion: 'v1', kind: 'Secret', namespace, name } as const
+}
+
+export interface SshKeyPair {
+  readonly privateKey: string
+  /** A line of authorized_keys. */
+  readonly publicKey: string
+}
+
+const CURVE = 'nistp521'
+const KEY_TYPE = `ecdsa-sha2-${CURVE}`
+/** Bytes of one coordinate of a point on P-521. */
+const COORDINATE = 66
+
+/** Generates an ECDSA key on P-521 as OpenSSH reads it: live migration of the data plane requires this curve. */
+export function generateSshKeyPair(comment: string): SshKeyPair {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-521' })
+  const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
+  const point = Buffer.concat([Buffer.from([4]), decodeCoordinate(x), decodeCoordinate(y)])
+  const blob = Buffer.concat([sshString(Buffer.from(KEY_TYPE)), sshString(Buffer.from(CURVE)), sshString(point)])
+  return {
+    privateKey: privateKey.export({ format: 'pem', type: 'sec1' }).toString(),
+    publicKey: `${KEY_TYPE} ${blob.toString('base64')} ${comment}\n`,
+  }
+}
+
+function decodeCoordinate(text: string): Buffer {
+  const bytes = Buffer.from(text, 'base64url')
+  return Buffer.concat([Buffer.alloc(COORDINATE - bytes.length), bytes])
+}
+
+/** Encodes an SSH string: four bytes of length, then the bytes. */
+function sshString(bytes: Buffer): Buffer {
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(bytes.length)
+  return Buffer.concat([length, bytes])
 }

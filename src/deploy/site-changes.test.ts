@@ -1,22 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { testPlan } from '../../test/plan.ts'
-import { selectDocuments } from './chosen.ts'
-import { type Inventory, type InventoryEntry, objectRef } from './inventory.ts'
-import { compareObject } from './object-changes.ts'
+import { renderDocuments } from '../render/render.ts'
+import type { Inventory, InventoryEntry } from './inventory.ts'
+import { compareObject, objectRef } from './object-changes.ts'
 import { findLeftovers, riskyChanges, type SiteChanges } from './site-changes.ts'
-import { siteOfPlan } from './site-of-plan.ts'
+import { selectDocuments } from './site-stages.ts'
 
-const site = siteOfPlan(
-  testPlan({
-    nodes: 1,
-    clouds: [
-      { name: 'rhoso1', namespace: 'openstack' },
-      { name: 'rhoso2', namespace: 'openstack2' },
-    ],
-  }),
-)
+const plan = testPlan({
+  nodes: 1,
+  clouds: [
+    { name: 'rhoso1', namespace: 'openstack' },
+    { name: 'rhoso2', namespace: 'openstack2' },
+  ],
+})
+const documents = renderDocuments(plan)
 const listedOf = (cloud?: string): readonly InventoryEntry[] =>
-  site.documents.filter((document) => document.cloud === cloud).map(({ object }) => objectRef(object))
+  documents.filter((document) => document.cloud === cloud).map(({ object }) => objectRef(object))
 const inventory = (cloud: string | undefined, more: readonly InventoryEntry[] = []): Inventory => ({
   site: 'lab',
   ...(cloud !== undefined && { cloud }),
@@ -30,46 +29,46 @@ const old: InventoryEntry = {
 }
 const namesOf = (left: ReturnType<typeof findLeftovers>) => left.map(({ cloud, ref }) => [cloud, ref.name])
 
-describe('what is left over', () => {
+describe('findLeftovers', () => {
   const all = [undefined, 'rhoso1', 'rhoso2'].map((cloud) => inventory(cloud, [{ ...old, name: `old-${cloud}` }]))
 
-  it('is what the inventories list and the site does not want', () => {
-    expect(namesOf(findLeftovers(site, all))).toEqual([
+  it('returns listed objects that the site does not have', () => {
+    expect(namesOf(findLeftovers(plan, documents, all))).toEqual([
       [undefined, 'old-undefined'],
       ['rhoso1', 'old-rhoso1'],
       ['rhoso2', 'old-rhoso2'],
     ])
   })
 
-  it('is nothing of another cloud when one cloud is asked for', () => {
-    expect(namesOf(findLeftovers(site, all, ['rhoso1']))).toEqual([
+  it('ignores other clouds when one cloud is selected', () => {
+    expect(namesOf(findLeftovers(plan, documents, all, ['rhoso1']))).toEqual([
       [undefined, 'old-undefined'],
       ['rhoso1', 'old-rhoso1'],
     ])
   })
 
-  it('is nothing of a cloud that left the site as a whole: that one goes by down', () => {
+  it('ignores a cloud that left the site, because `down` removes it', () => {
     const gone: Inventory = { site: 'lab', cloud: 'rhoso3', objects: [old] }
-    expect(findLeftovers(site, [gone])).toEqual([])
-    expect(findLeftovers(site, [gone], ['rhoso3'])).toEqual([])
+    expect(findLeftovers(plan, documents, [gone])).toEqual([])
+    expect(findLeftovers(plan, documents, [gone], ['rhoso3'])).toEqual([])
   })
 })
 
-describe('the documents of a choice', () => {
-  it('are those that the chosen stages apply, of the chosen clouds', () => {
-    const chosen = selectDocuments(site, { clouds: ['rhoso2'], stages: ['netattach', 'nncp'] })
-    expect(new Set(chosen.map(({ stage, cloud }) => `${stage} ${cloud}`))).toEqual(
+describe('selectDocuments', () => {
+  it('returns the documents of the selected stages and clouds', () => {
+    const selected = selectDocuments(plan, documents, { clouds: ['rhoso2'], stages: ['netattach', 'nncp'] })
+    expect(new Set(selected.map(({ stage, cloud }) => `${stage} ${cloud}`))).toEqual(
       new Set(['nncp undefined', 'nncp rhoso2', 'netattach rhoso2']),
     )
   })
 
-  it('are refused when a name is wrong, with the right one', () => {
-    expect(() => selectDocuments(site, { clouds: ['rhosso2'] })).toThrow(/did you mean rhoso2/)
+  it('suggests the right name for a wrong one', () => {
+    expect(() => selectDocuments(plan, documents, { clouds: ['rhosso2'] })).toThrow(/did you mean rhoso2/)
   })
 })
 
-describe('consent', () => {
-  const policies = site.documents.filter(({ stage }) => stage === 'nncp')
+describe('riskyChanges', () => {
+  const policies = documents.filter(({ stage }) => stage === 'nncp')
   const changes = (inventories: readonly Inventory[]): SiteChanges => ({
     documents: policies.map(({ object, stage, cloud }) => ({
       ...compareObject(object, undefined),
@@ -82,18 +81,18 @@ describe('consent', () => {
     findings: [],
   })
 
-  it('is asked for the first deployment, too: it puts interfaces on nodes', () => {
+  it('include new interfaces on nodes in the first deployment', () => {
     expect(new Set(riskyChanges(changes([])).map(({ risk }) => risk))).toEqual(new Set(['touches node networking']))
   })
 
-  it('is asked when new node networking comes to nodes that carry a cloud', () => {
-    const asked = riskyChanges(changes([inventory(undefined), inventory('rhoso1')]))
-    expect(new Set(asked.map(({ cloud, risk }) => `${cloud} ${risk}`))).toEqual(
+  it('include new node networking beside a deployed cloud', () => {
+    const changed = riskyChanges(changes([inventory(undefined), inventory('rhoso1')]))
+    expect(new Set(changed.map(({ cloud, risk }) => `${cloud} ${risk}`))).toEqual(
       new Set(['rhoso2 touches node networking']),
     )
   })
 
-  it('is not asked again when a run that had it ended before it was done', () => {
+  it('exclude changes that an interrupted run has recorded', () => {
     expect(riskyChanges(changes([undefined, 'rhoso1', 'rhoso2'].map((cloud) => inventory(cloud))))).toEqual([])
   })
 })

@@ -1,21 +1,42 @@
 /**
- * What a run would change, as one value: each object with its change and risk, cluster-wide settings, and what the
- * inventory lists that the site does not want any more. Printed before anything is done.
+ * Computes what a run would change: each object with its change and risk, cluster-wide settings, and objects that the
+ * inventory lists but the site no longer has. The result is printed before anything is done.
  */
+import type { KubeObject } from '../api/object.ts'
+import { getList, getString } from '../api/raw-object.ts'
+import { formatGroupKind } from '../api/snapshot.ts'
 import { Failure } from '../errors/failure.ts'
-import { type Finding, hasErrors } from '../errors/finding.ts'
+import { type Finding, finding, hasErrors } from '../errors/finding.ts'
+import { isApiError } from '../kube/api-error.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { type Risk, risks } from '../plan/changes.ts'
+import type { Plan } from '../plan/plan.ts'
+import { neededSecrets } from '../render/needed-secrets.ts'
+import type { RenderedDocument } from '../render/render.ts'
 import type { Selection } from '../run/selection.ts'
 import type { StageContext } from '../run/stage.ts'
-import { selectDocuments } from './chosen.ts'
-import { readControlPlaneCrd } from './control-plane-crd.ts'
-import { type Inventory, type InventoryEntry, objectRef, readInventories, refKey, staleObjects } from './inventory.ts'
+import { fieldDifferences } from '../verify/field-differences.ts'
+import { runParallel } from './apply.ts'
+import { strandedCloud } from './findings/up.ts'
+import {
+  type Inventory,
+  type InventoryEntry,
+  parseRecordedLock,
+  readInventories,
+  refKey,
+  staleObjects,
+} from './inventory.ts'
 import type { LiveView } from './live-view.ts'
-import type { ObjectChange } from './object-changes.ts'
-import { type ClusterSetting, preflight, preflightKinds } from './preflight.ts'
-import { strandedFindings } from './stranded.ts'
-import { compareObjects, type DeploySite, distinctKinds } from './world.ts'
+import {
+  compareObjects,
+  distinctKinds,
+  FIELD_MANAGER,
+  NODE_POLICY,
+  type ObjectChange,
+  objectRef,
+} from './object-changes.ts'
+import { type ClusterSetting, checkCluster, preflightKinds, readControlPlaneCrd } from './preflight.ts'
+import { selectDocuments } from './site-stages.ts'
 
 export interface DocumentChange extends ObjectChange {
   readonly stage: string
@@ -35,48 +56,58 @@ export interface SiteChanges {
   readonly findings: readonly Finding[]
 }
 
-/** `chosen` narrows what would be applied; what is left over is always judged by the whole site. */
+export interface DiffDeps {
+  readonly client: KubeClient
+  readonly view: LiveView
+  readonly plan: Plan
+  readonly documents: readonly RenderedDocument[]
+}
+
+/** The selection narrows what would be applied; leftovers are always determined by the whole site. */
 export async function diffSite(
-  site: DeploySite,
-  { client, lookout }: { readonly client: KubeClient; readonly lookout: LiveView },
+  { client, view, plan, documents }: DiffDeps,
   context: StageContext,
   selection: Selection = {},
 ): Promise<SiteChanges> {
-  const chosen = selectDocuments(site, selection)
-  const objects = chosen.map(({ object }) => object)
-  await lookout.watch([...distinctKinds(objects), ...preflightKinds], context)
-  const changes = compareObjects(objects, { lookout })
-  const documents = chosen.map(({ stage, cloud }, at) => ({
-    ...(changes[at] as ObjectChange),
-    stage,
-    ...(cloud !== undefined && { cloud }),
-  }))
+  const selected = selectDocuments(plan, documents, selection)
+  const objects = selected.map(({ object }) => object)
+  await view.watch([...distinctKinds(objects), ...preflightKinds], context)
+  const changes = compareObjects(objects, view.index()).map((change, index): DocumentChange => {
+    const { stage, cloud } = selected[index] as RenderedDocument
+    return { ...change, stage, ...(cloud !== undefined && { cloud }) }
+  })
   const inventories = await readInventories(client)
-  const { findings, settings } = preflight(site, lookout.index(), await readControlPlaneCrd(client))
-  const leftovers = findLeftovers(site, inventories, selection.clouds)
-  const names = site.clouds.map(({ name }) => name)
-  const stranded = strandedFindings(names, documents, inventories)
-  return { documents, settings, leftovers, inventories, findings: [...findings, ...stranded] }
+  const { findings, settings } = checkCluster(plan, view.index(), await readControlPlaneCrd(client))
+  const names = plan.clouds.map(({ name }) => name)
+  return {
+    documents: changes,
+    settings,
+    leftovers: findLeftovers(plan, documents, inventories, selection.clouds),
+    inventories,
+    findings: [...findings, ...strandedFindings(names, changes, inventories)],
+  }
 }
 
 /**
- * What is listed and not wanted any more: of the clouds that are asked for and still in the site, and of what they
- * share. A cloud that left goes by `down`.
+ * Objects that are listed and no longer in the site: of the selected clouds that are still in the site, and of what
+ * they share. A cloud that left the site is removed by `down`.
  */
 export function findLeftovers(
-  site: DeploySite,
+  plan: Plan,
+  documents: readonly RenderedDocument[],
   inventories: readonly Inventory[],
   clouds: readonly string[] = [],
 ): readonly Leftover[] {
-  const names = site.clouds.map(({ name }) => name)
-  const asked = new Set<string | undefined>([undefined, ...(clouds.length > 0 ? clouds : names)])
+  const names = plan.clouds.map(({ name }) => name)
+  const selected = new Set<string | undefined>([undefined, ...(clouds.length > 0 ? clouds : names)])
   return inventories
-    .filter(({ cloud }) => asked.has(cloud) && (cloud === undefined || names.includes(cloud)))
+    .filter(({ cloud }) => selected.has(cloud) && (cloud === undefined || names.includes(cloud)))
     .flatMap((inventory) => {
       const { cloud } = inventory
-      const wanted = site.documents.filter((document) => document.cloud === cloud).map(({ object }) => object)
-      const secrets = new Set(site.clouds.find(({ name }) => name === cloud)?.secrets.map(({ name }) => name) ?? [])
-      return staleObjects(inventory, wanted)
+      const desired = documents.filter((document) => document.cloud === cloud).map(({ object }) => object)
+      const planned = plan.clouds.find(({ name }) => name === cloud)
+      const secrets = new Set(planned ? neededSecrets(plan, planned).map(({ name }) => name) : [])
+      return staleObjects(inventory, desired)
         .filter(({ kind, name }) => kind !== 'Secret' || !secrets.has(name))
         .map((ref) => ({ ref, ...(cloud !== undefined && { cloud }) }))
     })
@@ -87,14 +118,14 @@ export function changedDocuments({ documents }: SiteChanges): readonly DocumentC
 }
 
 /**
- * Changes that a person must agree to, new interfaces on nodes among them: the nodes carry other work, too. What an
- * earlier run had listed before it ended was agreed to then.
+ * Changes that the user must agree to. New interfaces are among them, because the nodes carry other workloads too.
+ * A create that an interrupted run has listed was agreed to then.
  */
 export function riskyChanges(changes: SiteChanges): readonly DocumentChange[] {
   const listed = new Set(changes.inventories.flatMap(({ objects }) => objects.map(refKey)))
   const isAgreed = ({ change, desired }: DocumentChange): boolean =>
     change === 'create' && listed.has(refKey(objectRef(desired)))
-  return changedDocuments(changes).filter((documentChange) => isRisk(documentChange.risk) && !isAgreed(documentChange))
+  return changedDocuments(changes).filter((change) => isRisk(change.risk) && !isAgreed(change))
 }
 
 function isRisk(risk: Risk): boolean {
@@ -103,4 +134,94 @@ function isRisk(risk: Risk): boolean {
 
 export function rejectUnfit({ findings }: SiteChanges): void {
   if (hasErrors(findings)) throw new Failure(findings, 1)
+}
+
+/**
+ * A cloud that left the site file but is still deployed may share node networking with others. Writing that without
+ * the cloud would remove its node addresses, so it must be taken down first.
+ */
+function strandedFindings(
+  clouds: readonly string[],
+  changes: readonly DocumentChange[],
+  inventories: readonly Inventory[],
+): readonly Finding[] {
+  const policies = changes.filter(({ desired }) => formatGroupKind(desired) === NODE_POLICY)
+  const kept = new Set(policies.flatMap(({ desired }) => policyAddresses(desired)))
+  const removed = policies.flatMap(({ live, cloud }) =>
+    live && cloud === undefined ? policyAddresses(live).filter((address) => !kept.has(address)) : [],
+  )
+  if (removed.length === 0) return []
+  const lock = parseRecordedLock(inventories.find(({ cloud }) => cloud === undefined)?.lock)
+  return inventories.flatMap(({ cloud, objects }) => {
+    if (cloud === undefined || clouds.includes(cloud) || !objects.some(usesNodeNetworking)) return []
+    const networks = Object.values(lock?.clouds[cloud]?.networks ?? {})
+    const owned = new Set(networks.flatMap(({ nodes = {} }) => Object.values(nodes).flat()))
+    const lost = removed.filter((address) => owned.has(address))
+    return lost.length > 0 ? [finding(strandedCloud, { cloud, addresses: lost })] : []
+  })
+}
+
+/** A cloud whose volumes were kept has only its namespace and Secrets left, and these use no network. */
+function usesNodeNetworking({ kind }: InventoryEntry): boolean {
+  return kind !== 'Namespace' && kind !== 'Secret'
+}
+
+function policyAddresses(policy: KubeObject): readonly string[] {
+  return getList(policy, 'spec', 'desiredState', 'interfaces').flatMap((nodeInterface) =>
+    ['ipv4', 'ipv6'].flatMap((family) =>
+      getList(nodeInterface, family, 'address').flatMap((address) => getString(address, 'ip') ?? []),
+    ),
+  )
+}
+
+export interface DryRun extends SiteChanges {
+  /** Conflicts and refusals that an apply would meet. */
+  readonly refusals: readonly Finding[]
+}
+
+/**
+ * Asks the server what each change would result in, defaults, admission and conflicts included, and writes nothing.
+ * An object whose kind or namespace does not exist yet stays a plain create.
+ */
+export async function dryRun(
+  changes: SiteChanges,
+  client: Pick<KubeClient, 'apply'>,
+  { force, signal }: { readonly force: boolean; readonly signal: AbortSignal },
+): Promise<DryRun> {
+  const refusals: Finding[] = []
+  const results = new Map<DocumentChange, DocumentChange>()
+  await runParallel(changedDocuments(changes), 8, async (change) => {
+    signal.throwIfAborted()
+    try {
+      const after = await client.apply(change.desired, { fieldManager: FIELD_MANAGER, force, dryRun: true })
+      results.set(change, withServerResult(change, after))
+    } catch (thrown) {
+      if (isApiError(thrown, 'not-found', 'not-served')) return
+      if (!isApiError(thrown, 'field-conflict', 'invalid', 'denied', 'webhook')) throw thrown
+      refusals.push(...thrown.findings)
+    }
+  })
+  return { ...changes, documents: changes.documents.map((change) => results.get(change) ?? change), refusals }
+}
+
+function withServerResult(change: DocumentChange, after: KubeObject): DocumentChange {
+  if (!change.live) return change
+  const fields = fieldDifferences(withoutServerFields(after), withoutServerFields(change.live))
+  return fields.length > 0 ? { ...change, fields } : { ...change, change: 'take over', risk: 'safe', fields: [] }
+}
+
+function withoutServerFields(object: KubeObject): KubeObject {
+  const { name, namespace, labels, annotations } = object.metadata
+  const { status: _, ...rest } = object as KubeObject & { readonly status?: unknown }
+  return {
+    ...rest,
+    apiVersion: object.apiVersion,
+    kind: object.kind,
+    metadata: {
+      name,
+      ...(namespace !== undefined && { namespace }),
+      ...(labels && { labels }),
+      ...(annotations && { annotations }),
+    },
+  }
 }

@@ -1,57 +1,78 @@
-/** The site's stages: the table of stages, each with the work that does it. What `up` gives the engine. */
-import type { KubeObject } from '../api/object.ts'
+/** Builds the stages of a site for the engine: each entry of the stage table with the work behind it. */
+import type { GroupVersionKind, KubeObject } from '../api/object.ts'
+import { Failure } from '../errors/failure.ts'
+import { hasErrors } from '../errors/finding.ts'
+import type { Plan, PlannedCloud } from '../plan/plan.ts'
+import { neededSecrets } from '../render/needed-secrets.ts'
 import type { RenderedDocument } from '../render/render.ts'
+import { type Selection, selectStages } from '../run/selection.ts'
 import { type Stage, stageId } from '../run/stage.ts'
+import { stageChecks } from '../verify/checks.ts'
 import {
   certManagerParts,
   metallbParts,
   nmstateParts,
   openstackInitParts,
 } from '../verify/readiness/installed-operators.ts'
-import { crdFindings, readControlPlaneCrd } from './control-plane-crd.ts'
+import { liveReadiness } from '../verify/readiness/readiness.ts'
+import { worst } from '../verify/readiness/verdict.ts'
+import { requiredKinds, verify } from '../verify/verify.ts'
+import { crdFindings, type PreflightDeps, preflightStage, readControlPlaneCrd } from './preflight.ts'
+import { secretsStage } from './secrets.ts'
 import { type CloudStage, type SharedStage, type StageEntry, stageTable } from './stage-table.ts'
-import { applyAndWait } from './stages/apply-and-wait.ts'
-import { type DiscoverHosts, dataPlaneWork } from './stages/data-plane-stage.ts'
-import { nodeNetworkingWork } from './stages/node-networking-stage.ts'
-import { type OperatorWork, operatorWork } from './stages/operator-stage.ts'
-import { secretsWork } from './works/cloud-secrets.ts'
-import { controlPlaneWork } from './works/control-plane.ts'
-import { preflightWork } from './works/preflight.ts'
-import { verifyWork } from './works/verify.ts'
-import type { DeployCloud, World } from './world.ts'
+import { type ApplyDeps, applyAndWait, type StageWork } from './stages/apply-and-wait.ts'
+import { type DataPlaneDeps, dataPlaneStage } from './stages/data-plane-stage.ts'
+import { nodeNetworkingStage } from './stages/node-networking-stage.ts'
+import { type OperatorWork, operatorStage } from './stages/operator-stage.ts'
 
-export interface SiteStagesInput {
-  readonly world: World
-  readonly discoverHosts: DiscoverHosts
-}
+export type SiteStageDeps = PreflightDeps & DataPlaneDeps
 
 type Work = Pick<Stage, 'check' | 'work'>
 
-export function buildSiteStages({ world, discoverHosts }: SiteStagesInput): readonly Stage[] {
-  const { site } = world
-  const filed = groupByStage(site.documents)
-  const shared = stageTable
-    .filter(({ scope }) => scope === 'shared')
-    .map((entry) => buildStage(entry, undefined, sharedWork(entry.name as SharedStage, world, filed)))
-  const clouds = site.clouds.flatMap((cloud) =>
-    stageTable
-      .filter(({ scope }) => scope === 'cloud')
-      .map((entry) => {
-        const objects = filed(entry.name, cloud.name)
-        const work = cloudWork(entry.name as CloudStage, cloud, objects, filed, { world, discoverHosts })
-        return buildStage(entry, cloud.name, work)
-      }),
+export function buildSiteStages(deps: SiteStageDeps): readonly Stage[] {
+  const objectsOf = groupByStage(deps.documents)
+  const entries = (scope: StageEntry['scope']): readonly StageEntry[] =>
+    stageTable.filter((entry) => entry.scope === scope)
+  const shared = entries('shared').map((entry) =>
+    buildStage(entry, undefined, sharedWork(entry.name as SharedStage, deps, objectsOf(entry.name))),
+  )
+  const clouds = deps.plan.clouds.flatMap((cloud) =>
+    entries('cloud').map((entry) => {
+      const objects = objectsOf(entry.name, cloud.name)
+      return buildStage(entry, cloud.name, cloudWork(entry.name as CloudStage, deps, cloud, objects))
+    }),
   )
   return [...shared, ...clouds]
 }
 
-/** The graph alone, for those who only choose from it. */
-export function stageGraph(clouds: readonly string[]): readonly Stage[] {
-  const nothing: Work = { work: async () => undefined }
+/** Selects the documents that the chosen stages apply; throws what is wrong with the choice. */
+export function selectDocuments(
+  { clouds }: Pick<Plan, 'clouds'>,
+  documents: readonly RenderedDocument[],
+  selection: Selection,
+): readonly RenderedDocument[] {
+  const { stages, findings } = selectStages(stageGraph(clouds.map(({ name }) => name)), selection)
+  if (findings.length > 0) throw new Failure(findings)
+  const ids = new Set(stages.map(({ id }) => id))
+  return limitToClouds(documents, selection.clouds).filter(({ stage, cloud }) => ids.has(stageIdFor(stage, cloud)))
+}
+
+/** Keeps the documents of these clouds and the shared ones: node policies of other clouds are not touched. */
+export function limitToClouds(
+  documents: readonly RenderedDocument[],
+  clouds: readonly string[] = [],
+): readonly RenderedDocument[] {
+  if (clouds.length === 0) return documents
+  return documents.filter(({ cloud }) => cloud === undefined || clouds.includes(cloud))
+}
+
+/** The graph without work, to select from. */
+function stageGraph(clouds: readonly string[]): readonly Stage[] {
+  const noWork: Work = { work: async () => undefined }
   return [undefined, ...clouds].flatMap((cloud) =>
     stageTable
       .filter(({ scope }) => (scope === 'shared') === (cloud === undefined))
-      .map((entry) => buildStage(entry, cloud, nothing)),
+      .map((entry) => buildStage(entry, cloud, noWork)),
   )
 }
 
@@ -60,40 +81,40 @@ function buildStage({ name, after, locks }: StageEntry, cloud: string | undefine
     id: stageId(name, cloud),
     name,
     ...(cloud !== undefined && { cloud }),
-    after: after.map((one) => ({ id: stageIdFor(one.name, cloud), why: one.why })),
+    after: after.map((dependency) => ({ id: stageIdFor(dependency.name, cloud), why: dependency.why })),
     locks,
     ...work,
   }
 }
 
+/** Node policies of a cloud belong to the one shared stage for node networking. */
 function stageIdFor(name: string, cloud: string | undefined): string {
   const entry = stageTable.find((stageEntry) => stageEntry.name === name)
   return stageId(name, entry?.scope === 'cloud' ? cloud : undefined)
 }
 
-/** The stage that applies a document: node policies of a cloud belong to the one stage of all. */
-export function documentStageId({ stage, cloud }: RenderedDocument): string {
-  return stageIdFor(stage, cloud)
-}
-
-type StageObjects = (stage: string, cloud?: string) => readonly KubeObject[]
-
-/** Found once: looking through all documents for each cloud would cost clouds times clouds. */
-function groupByStage(documents: readonly RenderedDocument[]): StageObjects {
-  const filed = new Map<string, KubeObject[]>()
-  for (const document of documents) {
-    const id = documentStageId(document)
-    const there = filed.get(id)
-    if (there) there.push(document.object)
-    else filed.set(id, [document.object])
+/** Groups once: a search for each cloud would cost clouds times clouds. */
+function groupByStage(
+  documents: readonly RenderedDocument[],
+): (stage: string, cloud?: string) => readonly KubeObject[] {
+  const groups = new Map<string, KubeObject[]>()
+  for (const { stage, cloud, object } of documents) {
+    const id = stageIdFor(stage, cloud)
+    const group = groups.get(id)
+    if (group) group.push(object)
+    else groups.set(id, [object])
   }
-  return (stage, cloud) => filed.get(stageId(stage, cloud)) ?? []
+  return (stage, cloud) => groups.get(stageId(stage, cloud)) ?? []
 }
 
-function sharedWork(name: SharedStage, world: World, filed: StageObjects): Work {
-  if (name === 'preflight') return preflightWork(world)
-  if (name === 'nncp') return nodeNetworkingWork(world, filed(name))
-  return operatorWork(world, { ...operators[name], objects: filed(name) })
+function sharedWork(name: SharedStage, deps: SiteStageDeps, objects: readonly KubeObject[]): Work {
+  if (name === 'preflight') return preflightStage(deps)
+  if (name === 'nncp') return nodeNetworkingStage(deps, objects)
+  const operator = { ...operators[name], objects }
+  if (name !== 'openstack-init') return operatorStage(deps, operator)
+  // Before this stage there may have been no CRD to compare with.
+  const inspect = async () => crdFindings(deps.plan.slots, await readControlPlaneCrd(deps.client))
+  return operatorStage(deps, { ...operator, inspect })
 }
 
 const operators: Readonly<Record<Exclude<SharedStage, 'preflight' | 'nncp'>, Omit<OperatorWork, 'objects'>>> = {
@@ -138,31 +159,60 @@ const operators: Readonly<Record<Exclude<SharedStage, 'preflight' | 'nncp'>, Omi
       { apiVersion: 'network.openstack.org/v1beta1', kind: 'NetConfig' },
     ],
     singletons: ['operator.openstack.org/OpenStack'],
-    // Before this stage there may have been no CRD to compare with.
-    tell: async ({ client, site }) => crdFindings(site.slots, await readControlPlaneCrd(client)),
   },
 }
 
-function cloudWork(
-  name: CloudStage,
-  cloud: DeployCloud,
-  objects: readonly KubeObject[],
-  filed: StageObjects,
-  { world, discoverHosts }: SiteStagesInput,
-): Work {
+function cloudWork(name: CloudStage, deps: SiteStageDeps, cloud: PlannedCloud, objects: readonly KubeObject[]): Work {
   switch (name) {
     case 'secrets':
-      return secretsWork(world, cloud)
+      return secretsStage({ ...deps, site: deps.plan.site }, neededSecrets(deps.plan, cloud))
     case 'control-plane':
-      return controlPlaneWork(world, cloud, objects)
+      return controlPlaneStage(deps, cloud.namespace, objects)
     case 'data-plane':
-      return dataPlaneWork(world, cloud, objects, discoverHosts)
+      return dataPlaneStage(deps, cloud.namespace, objects)
     case 'verify':
-      return verifyWork(world, cloud)
+      return verifyStage(deps, cloud.name)
     case 'namespace':
     case 'netattach':
     case 'metallb-config':
     case 'netconfig':
-      return applyAndWait(world, { objects, empty: 'the cloud has none' })
+      return applyAndWait(deps, { objects, empty: 'the cloud has none' })
+  }
+}
+
+const controlPlaneKinds: readonly GroupVersionKind[] = [
+  { apiVersion: 'v1', kind: 'Pod' },
+  { apiVersion: 'v1', kind: 'Service' },
+  { apiVersion: 'v1', kind: 'Event' },
+  { apiVersion: 'v1', kind: 'PersistentVolumeClaim' },
+  { apiVersion: 'batch/v1', kind: 'Job' },
+  { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass' },
+]
+
+/** Waits until the operator reports ready and every Service has its planned address. */
+function controlPlaneStage(deps: ApplyDeps, namespace: string, objects: readonly KubeObject[]): StageWork {
+  return applyAndWait(deps, {
+    objects,
+    related: controlPlaneKinds,
+    namespace,
+    also: (context) => {
+      const readiness = deps.readiness(context, namespace)
+      return worst(readiness.around.all('Service').map((service) => liveReadiness(service, readiness)))
+    },
+  })
+}
+
+/** Compares the finished cloud with its plan by the checks of `verify`. Writes nothing and is never skipped. */
+function verifyStage({ view, plan, documents }: PreflightDeps, cloud: string): Work {
+  return {
+    work: async (context) => {
+      await view.watch(requiredKinds(stageChecks), context)
+      const live = view.index()
+      const now = context.clock.now()
+      const results = verify(stageChecks, { plan, documents, live, unread: [], now, clouds: [cloud] })
+      const findings = results.flatMap((result) => result.findings)
+      if (hasErrors(findings)) throw new Failure(findings, 1)
+      context.emit({ kind: 'progress', message: `as planned: ${results.map(({ seen }) => seen).join(', ')}` })
+    },
   }
 }

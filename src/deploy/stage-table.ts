@@ -1,8 +1,6 @@
 /**
- * The stages of a site, as data: what each is for, what must be over before it and why, and which make target of
- * install_yamls it replaces.
- *
- * `shared` stages run once, the others once per cloud. The work behind a name is elsewhere.
+ * Lists the stages of a site as data: purpose, dependencies with reasons, and the make target of install_yamls that each
+ * replaces. Shared stages run once, the others once per cloud. The work of a stage is in `site-stages.ts`.
  */
 
 export const sharedStages = [
@@ -33,15 +31,15 @@ export type StageName = SharedStage | CloudStage
 export interface StageEntry {
   readonly name: StageName
   readonly scope: 'shared' | 'cloud'
-  /** One sentence for people. */
+  /** What the stage does, in one sentence. */
   readonly what: string
   readonly after: readonly { readonly name: StageName; readonly why: string }[]
   readonly locks: readonly string[]
-  /** What one would have typed in install_yamls. */
+  /** The commands of install_yamls. */
   readonly replaces: string
 }
 
-/** Nodes lose their way to the API server for a moment when their interfaces change: one stage at a time. */
+/** Nodes lose their connection to the API server for a moment when their interfaces change: one stage at a time. */
 export const NODE_NETWORKING = 'node networking'
 
 const shared = (entry: Omit<StageEntry, 'scope' | 'locks'> & Partial<StageEntry>): StageEntry => ({
@@ -58,25 +56,25 @@ const cloud = (entry: Omit<StageEntry, 'scope' | 'locks'>): StageEntry => ({
 export const stageTable: readonly StageEntry[] = [
   shared({
     name: 'preflight',
-    what: 'checks what the cluster must bring: Multus, whereabouts, storage, gateway settings, DNS',
+    what: 'checks what the cluster must have: Multus, whereabouts, storage, gateway settings, DNS',
     after: [],
     replaces: 'make validate_marketplace crc_storage',
   }),
   shared({
     name: 'nmstate',
     what: 'installs the operator that configures the interfaces of nodes',
-    after: [{ name: 'preflight', why: 'the cluster must be fit first' }],
+    after: [{ name: 'preflight', why: 'the cluster must be checked first' }],
     replaces: 'make nmstate',
   }),
   shared({
     name: 'metallb',
-    what: 'installs the operator that gives LoadBalancer Services their addresses',
-    after: [{ name: 'preflight', why: 'the cluster must be fit first' }],
+    what: 'installs the operator that assigns addresses to LoadBalancer Services',
+    after: [{ name: 'preflight', why: 'the cluster must be checked first' }],
     replaces: 'make metallb',
   }),
   shared({
     name: 'nncp',
-    what: 'puts VLANs, bridges and addresses on the nodes, one node at a time',
+    what: 'configures VLANs, bridges and addresses on the nodes, one node at a time',
     after: [{ name: 'nmstate', why: 'its handlers configure the nodes' }],
     locks: [NODE_NETWORKING],
     replaces: 'make nncp',
@@ -84,49 +82,49 @@ export const stageTable: readonly StageEntry[] = [
   shared({
     name: 'cert-manager',
     what: 'installs the operator that issues certificates',
-    after: [{ name: 'preflight', why: 'the cluster must be fit first' }],
+    after: [{ name: 'preflight', why: 'the cluster must be checked first' }],
     replaces: 'make certmanager',
   }),
   shared({
     name: 'openstack',
     what: 'installs the OpenStack operator',
-    after: [{ name: 'cert-manager', why: 'its webhooks take their certificates from there' }],
+    after: [{ name: 'cert-manager', why: 'its webhooks need certificates' }],
     replaces: 'make openstack openstack_wait',
   }),
   shared({
     name: 'openstack-init',
-    what: "brings up every service's operator and their webhooks",
+    what: 'starts the operators of all services and their webhooks',
     after: [{ name: 'openstack', why: 'that operator installs the others' }],
     replaces: 'make openstack_init',
   }),
   cloud({
     name: 'namespace',
-    what: "makes the cloud's namespace",
-    after: [{ name: 'preflight', why: 'the cluster must be fit first' }],
+    what: "creates the cloud's namespace",
+    after: [{ name: 'preflight', why: 'the cluster must be checked first' }],
     replaces: 'make namespace',
   }),
   cloud({
     name: 'secrets',
     what: "generates the cloud's passwords and keys, once",
-    after: [{ name: 'namespace', why: 'they live in it' }],
+    after: [{ name: 'namespace', why: 'they are in it' }],
     replaces: 'make input',
   }),
   cloud({
     name: 'netattach',
     what: 'defines the networks that pods attach to',
     after: [
-      { name: 'namespace', why: 'they live in it' },
-      { name: 'nncp', why: 'pods attach to interfaces that it makes' },
+      { name: 'namespace', why: 'they are in it' },
+      { name: 'nncp', why: 'pods attach to interfaces that it creates' },
     ],
     replaces: 'make netattach',
   }),
   cloud({
     name: 'metallb-config',
-    what: "makes the cloud's address pools and announces them",
+    what: "creates the cloud's address pools and announces them",
     after: [
-      { name: 'metallb', why: 'its webhooks check the pools' },
-      { name: 'nncp', why: 'addresses are announced on interfaces that it makes' },
-      { name: 'namespace', why: 'the pools are for this namespace alone' },
+      { name: 'metallb', why: 'its webhooks validate the pools' },
+      { name: 'nncp', why: 'addresses are announced on interfaces that it creates' },
+      { name: 'namespace', why: 'the pools are limited to this namespace' },
     ],
     replaces: 'make metallb_config',
   }),
@@ -134,8 +132,8 @@ export const stageTable: readonly StageEntry[] = [
     name: 'netconfig',
     what: 'describes the networks to the data plane',
     after: [
-      { name: 'namespace', why: 'it lives in it' },
-      { name: 'openstack-init', why: 'the infra operator checks and serves it' },
+      { name: 'namespace', why: 'it is in it' },
+      { name: 'openstack-init', why: 'the infra operator validates and serves it' },
     ],
     replaces: 'make netconfig_deploy',
   }),
@@ -143,24 +141,24 @@ export const stageTable: readonly StageEntry[] = [
     name: 'control-plane',
     what: 'deploys the control plane and waits until each Service has its planned address',
     after: [
-      { name: 'secrets', why: 'its services read their passwords there' },
+      { name: 'secrets', why: 'its services read their passwords from them' },
       { name: 'netattach', why: 'its pods attach to these networks' },
       { name: 'metallb-config', why: 'its Services take their addresses from these pools' },
       { name: 'netconfig', why: 'its DNS serves these networks' },
-      { name: 'openstack-init', why: 'the operators must be there to see it' },
+      { name: 'openstack-init', why: 'the operators must run to reconcile it' },
     ],
     replaces: 'make openstack_deploy openstack_wait_deploy',
   }),
   cloud({
     name: 'data-plane',
-    what: 'deploys the compute hosts and makes nova find them',
+    what: 'deploys the compute hosts and runs host discovery of nova',
     after: [{ name: 'control-plane', why: 'hosts need its endpoints, certificates and queues' }],
     replaces: 'make edpm_deploy edpm_wait_deploy edpm_nova_discover_hosts',
   }),
   cloud({
     name: 'verify',
     what: 'checks VIPs, pools and node policies against the plan',
-    after: [{ name: 'data-plane', why: 'it looks at the finished cloud' }],
-    replaces: 'nothing: by hand, with oc get',
+    after: [{ name: 'data-plane', why: 'it checks the finished cloud' }],
+    replaces: 'nothing: manual checks with oc get',
   }),
 ]

@@ -4,20 +4,19 @@ import { neverAborted } from '../../test/never-aborted.ts'
 import { testPlan } from '../../test/plan.ts'
 import type { Lock } from '../plan/lock.ts'
 import { readLock } from '../plan/lock-file.ts'
+import { renderDocuments } from '../render/render.ts'
 import type { Selection } from '../run/selection.ts'
 import { readInventories, readInventory } from './inventory.ts'
-import { siteOfPlan } from './site-of-plan.ts'
 import { up } from './up.ts'
 
-const site = siteOfPlan(
-  testPlan({
-    nodes: 1,
-    clouds: [
-      { name: 'rhoso1', namespace: 'openstack' },
-      { name: 'rhoso2', namespace: 'openstack2' },
-    ],
-  }),
-)
+const plan = testPlan({
+  nodes: 1,
+  clouds: [
+    { name: 'rhoso1', namespace: 'openstack' },
+    { name: 'rhoso2', namespace: 'openstack2' },
+  ],
+})
+const documents = renderDocuments(plan)
 const lock: Lock = {
   site: 'lab',
   clouds: {
@@ -30,7 +29,8 @@ const run = async (selection: Selection) => {
   const { client } = memoryCluster()
   const report = await up({
     client,
-    site,
+    plan,
+    documents,
     selection,
     lock,
     run: 'test',
@@ -50,13 +50,13 @@ const run = async (selection: Selection) => {
   }
 }
 
-describe('the record of a run', () => {
-  it('lists what the chosen stages apply, and nothing else', async () => {
+describe('up', () => {
+  it('lists exactly the objects of the selected stages in the inventory', async () => {
     const { listed } = await run({ clouds: ['rhoso1'], stages: ['secrets'] })
     expect(listed).toEqual({ shared: [], rhoso1: ['osp-secret'] })
   })
 
-  it('holds the decisions for the clouds that were deployed by them', async () => {
+  it('records the lock only for the clouds that were deployed', async () => {
     expect((await run({ clouds: ['rhoso1'], stages: ['secrets'] })).decided).toEqual(['rhoso1'])
     expect((await run({ stages: ['secrets'] })).decided).toEqual(['rhoso1', 'rhoso2'])
   })

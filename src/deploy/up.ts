@@ -1,115 +1,115 @@
 /**
- * `up`: the run that brings a site to what its plan says. Record, apply, wait, in the order of the stages; the same
- * command resumes after any end.
+ * Deploys a site: records what will be applied, then runs the stages. The same command resumes after any end.
  */
-
-import { formatGroupKind } from '../api/snapshot.ts'
-import { type Clock, systemClock } from '../clock/clock.ts'
-import type { KubeClient, ObjectRef } from '../kube/client.ts'
+import { isManagedByStackloom } from '../api/ownership.ts'
+import { systemClock } from '../clock/clock.ts'
+import type { KubeClient } from '../kube/client.ts'
 import type { Lock } from '../plan/lock.ts'
 import { writeLock } from '../plan/lock-file.ts'
-import { MANAGED_BY_LABEL } from '../render/labels.ts'
+import type { Plan } from '../plan/plan.ts'
+import { neededSecrets } from '../render/needed-secrets.ts'
+import type { RenderedDocument } from '../render/render.ts'
 import { type RunReport, runStages } from '../run/engine.ts'
 import type { EventSink } from '../run/events.ts'
 import { type Selection, selectStages } from '../run/selection.ts'
 import type { Stage } from '../run/stage.ts'
 import { defaultGrace, type Grace } from '../verify/readiness/verdict.ts'
-import { limitToClouds, selectDocuments } from './chosen.ts'
+import { createLimiter } from './apply.ts'
 import {
   addObjects,
   ensureSystemNamespace,
   type Inventory,
-  objectRef,
+  mergeRecordedLock,
+  parseRecordedLock,
   readInventory,
   writeInventory,
 } from './inventory.ts'
-import { createLimiter } from './limiter.ts'
 import { type LiveView, openLiveView } from './live-view.ts'
+import { distinctKinds, findLive, objectRef } from './object-changes.ts'
 import { pruneStage } from './prune.ts'
-import { mergeRecordedLock, parseRecordedLock } from './recorded-lock.ts'
 import { defaultRetryPolicy, type RetryPolicy } from './retry.ts'
 import type { Leftover } from './site-changes.ts'
-import { buildSiteStages } from './site-stages.ts'
+import { buildSiteStages, limitToClouds, selectDocuments } from './site-stages.ts'
+import { siteReadiness } from './stages/apply-and-wait.ts'
 import type { DiscoverHosts } from './stages/data-plane-stage.ts'
-import { type DeploySite, distinctKinds, type World } from './world.ts'
 
 export interface UpOptions {
   readonly client: KubeClient
-  readonly site: DeploySite
+  readonly plan: Plan
+  /** Everything that the plan renders to. */
+  readonly documents: readonly RenderedDocument[]
   readonly selection: Selection
   readonly run: string
   readonly what: string
   readonly sink: EventSink
   readonly stop: AbortSignal
   readonly discoverHosts: DiscoverHosts
-  /** The lock's decisions, recorded with what they led to. */
+  /** Recorded in the cluster together with the objects that it led to. */
   readonly lock?: Lock
-  /** What left the site and is to go when everything else is done. */
+  /** Objects that left the site, to delete after everything else. */
   readonly prune?: readonly Leftover[]
-  readonly clock?: Clock
-  readonly lookout?: LiveView
+  readonly view?: LiveView
   readonly force?: boolean
   readonly mayConfigureCluster?: boolean
   readonly grace?: Grace
-  readonly patience?: RetryPolicy
-  readonly parallel?: number
+  readonly retryPolicy?: RetryPolicy
 }
 
-/** In flight at once: as many as there are connections, so that nothing queues in front of them. */
-const WRITES = 8
+/** As many writes as connections, so that no write queues in front of them. */
+const MAX_WRITES = 8
 
-export async function up(settings: UpOptions): Promise<RunReport> {
-  const { client, clock = systemClock, selection, run, what, sink, stop, parallel = 64, prune } = settings
-  const site = limitToClouds(settings.site, selection.clouds ?? [])
-  const chosen = selectDocuments(settings.site, selection)
-  const lookout = settings.lookout ?? openLiveView({ client })
+export async function up(options: UpOptions): Promise<RunReport> {
+  const { client, plan, selection, run, what, sink, stop, prune } = options
+  const applied = selectDocuments(plan, options.documents, selection)
+  const view = options.view ?? openLiveView(client)
   try {
-    const world: World = {
+    const all = buildSiteStages({
       client,
-      lookout,
-      site,
-      grace: settings.grace ?? defaultGrace,
-      patience: settings.patience ?? defaultRetryPolicy,
-      force: settings.force ?? false,
-      mayConfigureCluster: settings.mayConfigureCluster ?? false,
-      gate: createLimiter(WRITES),
-    }
-    const { stages } = selectStages(buildSiteStages({ world, discoverHosts: settings.discoverHosts }), selection)
-    const all = prune ? [...stages, pruneStage(prune, client, stages)] : stages
-    await recordSite({ ...site, documents: chosen }, stages, lookout, settings)
-    return await runStages({ run, what, stages: all, sink, clock, stop, parallel })
+      view,
+      plan,
+      documents: limitToClouds(options.documents, selection.clouds),
+      readiness: siteReadiness(plan, view, options.grace ?? defaultGrace),
+      retryPolicy: options.retryPolicy ?? defaultRetryPolicy,
+      force: options.force ?? false,
+      mayConfigureCluster: options.mayConfigureCluster ?? false,
+      limiter: createLimiter(MAX_WRITES),
+      discoverHosts: options.discoverHosts,
+    })
+    const { stages } = selectStages(all, selection)
+    await recordSite(applied, stages, view, options)
+    const withPrune = prune ? [...stages, pruneStage(prune, client, stages)] : stages
+    return await runStages({ run, what, stages: withPrune, sink, clock: systemClock, stop, parallel: 64 })
   } finally {
-    if (!settings.lookout) await lookout.close()
+    if (!options.view) await view.close()
   }
 }
 
-/** Before the first apply: nothing of ours may exist that is not listed. What is not applied is not listed either. */
+/** Lists every object before the first apply, so that none of ours exists unlisted, and lists nothing else. */
 async function recordSite(
-  site: DeploySite,
+  documents: readonly RenderedDocument[],
   stages: readonly Stage[],
-  lookout: LiveView,
-  { client, lock, stop, clock = systemClock }: UpOptions,
+  view: LiveView,
+  { client, plan, lock, stop }: UpOptions,
 ): Promise<void> {
   await ensureSystemNamespace(client)
-  await lookout.watch(distinctKinds(site.documents.map(({ object }) => object)), {
-    emit: () => undefined,
-    stop,
-    clock,
-  })
-  const clouds = new Set([...site.documents, ...stages].flatMap(({ cloud }) => cloud ?? []))
+  const kinds = distinctKinds(documents.map(({ object }) => object))
+  await view.watch(kinds, { emit: () => undefined, stop, clock: systemClock })
+  const clouds = new Set([...documents, ...stages].flatMap(({ cloud }) => cloud ?? []))
   for (const cloud of [undefined, ...clouds]) {
     const withSecrets = stages.some((stage) => stage.name === 'secrets' && stage.cloud === cloud)
-    const wanted = desiredInventory(site, cloud, withSecrets)
-    const objects = wanted.objects.map((ref) => (isForeign(ref, lookout) ? { ...ref, adopted: true as const } : ref))
+    const desired = desiredInventory(plan, documents, cloud, withSecrets)
+    const objects = desired.objects.map((ref) => {
+      const live = findLive(ref, view.index())
+      return live && !isManagedByStackloom(live) ? { ...ref, adopted: true as const } : ref
+    })
     const before = await readInventory(client, cloud)
-    const after = addObjects(before, { ...wanted, objects })
-    const record = cloud === undefined ? { ...after, ...recordedLock(before, lock, clouds) } : after
-    await writeInventory(client, record)
+    const after = addObjects(before, { ...desired, objects })
+    await writeInventory(client, cloud === undefined ? { ...after, ...recordLock(before, lock, clouds) } : after)
   }
 }
 
-/** The lock's text in the shared inventory; what was there stays when this run has none. */
-function recordedLock(
+/** The lock's text for the shared inventory; without a lock the recorded one stays. */
+function recordLock(
   before: Inventory | undefined,
   lock: Lock | undefined,
   clouds: ReadonlySet<string>,
@@ -119,25 +119,25 @@ function recordedLock(
   return { lock: writeLock(mergeRecordedLock(parseRecordedLock(text), lock, clouds)) }
 }
 
-function isForeign(ref: ObjectRef, lookout: LiveView): boolean {
-  const live = lookout.index().get(formatGroupKind(ref), ref.name, ref.namespace)
-  return live !== undefined && live.metadata.labels?.[MANAGED_BY_LABEL] !== 'stackloom'
-}
-
-/** What is to be applied for one cloud, or for all of them. Secrets are listed by name: they go with their namespace. */
-function desiredInventory(site: DeploySite, cloud: string | undefined, withSecrets: boolean): Inventory {
-  const own = site.documents.filter((document) => document.cloud === cloud).map(({ object }) => objectRef(object))
-  const { namespace, secrets = [] } = site.clouds.find(({ name }) => name === cloud) ?? {}
-  const secretRefs = (withSecrets ? secrets : []).map((secret) => ({
+/** Secrets are listed by name; they are deleted with their namespace. */
+function desiredInventory(
+  plan: Plan,
+  documents: readonly RenderedDocument[],
+  name: string | undefined,
+  withSecrets: boolean,
+): Inventory {
+  const cloud = plan.clouds.find((planned) => planned.name === name)
+  const objects = documents.filter((document) => document.cloud === name).map(({ object }) => objectRef(object))
+  const secrets = (withSecrets && cloud ? neededSecrets(plan, cloud) : []).map((secret) => ({
     apiVersion: 'v1',
     kind: 'Secret',
     namespace: secret.namespace,
     name: secret.name,
   }))
   return {
-    site: site.name,
-    ...(cloud !== undefined && { cloud }),
-    ...(namespace !== undefined && { namespace }),
-    objects: [...own, ...secretRefs],
+    site: plan.site,
+    ...(name !== undefined && { cloud: name }),
+    ...(cloud && { namespace: cloud.namespace }),
+    objects: [...objects, ...secrets],
   }
 }

@@ -3,6 +3,7 @@
  *
  * Pure. Adds only what follows from the draft: pools of networks with VIPs, and the gaps that endpoints make in spans.
  */
+import { poolName } from '../api/pool-name.ts'
 import type { Finding } from '../errors/finding.ts'
 import { formatAddress, formatValue } from '../net/address.ts'
 import { formatCidr } from '../net/cidr.ts'
@@ -56,7 +57,7 @@ function planNetwork(draft: DraftNetwork): readonly PlannedNetwork[] {
   if (!placement) return []
   const { cloud, network } = request
   const hasVips = subnets.some(({ spans }) => (spans.vips ?? []).length > 0)
-  const pool = hasVips ? `${cloud.namespace}-${network.name}` : undefined
+  const pool = hasVips ? poolName(cloud.namespace, network.name) : undefined
   return [
     {
       name: network.name,

@@ -3,6 +3,7 @@
  *
  * Pure. Keeps the order of the old lock, so that a lock changes only where a decision does.
  */
+import { poolName } from '../api/pool-name.ts'
 import { formatAddress } from '../net/address.ts'
 import { formatCidr } from '../net/cidr.ts'
 import { formatRange } from '../net/range.ts'
@@ -76,7 +77,7 @@ function lockNetwork(draft: DraftNetwork, old: LockedNetwork | undefined): Locke
     interface: carrier,
     ...(bridge !== undefined && { bridge }),
     mtu,
-    ...(hasVips && { pool: `${request.cloud.namespace}-${request.network.name}` }),
+    ...(hasVips && { pool: poolName(request.cloud.namespace, request.network.name) }),
     ...(subnets.length > 0 && { subnets: subnets.map(lockSubnet) }),
     ...(Object.keys(draft.groupVips).length > 0 && { vip: draft.groupVips }),
     ...filled(now),

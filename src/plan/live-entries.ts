@@ -3,8 +3,11 @@
  *
  * Pure, over a snapshot. Objects of the site's own clouds are left out: the plan has their addresses.
  */
+
 import { asList, asRecord, asString, asStrings } from '../api/json.ts'
 import { type KubeObject, objectIdentity } from '../api/object.ts'
+import { isManagedByStackloom } from '../api/ownership.ts'
+import { poolName } from '../api/pool-name.ts'
 import { indexSnapshot, type Snapshot } from '../api/snapshot.ts'
 import { parseAddress } from '../net/address.ts'
 import { parseRange, type Range, singleAddressRange } from '../net/range.ts'
@@ -27,12 +30,12 @@ export function liveEntries(snapshot: Snapshot, site: Site): readonly LedgerEntr
   const index = indexSnapshot(snapshot)
   const namespaces = new Set(site.clouds.map(({ namespace }) => namespace))
   const pools = new Set(
-    site.clouds.flatMap(({ namespace, networks }) => networks.map(({ name }) => `${namespace}-${name}`)),
+    site.clouds.flatMap(({ namespace, networks }) => networks.map(({ name }) => poolName(namespace, name))),
   )
   const foreign = (groupKind: string): readonly KubeObject[] =>
     index
       .all(groupKind)
-      .filter(({ metadata }) => !namespaces.has(metadata.namespace ?? '') && !isManagedByStackloom(metadata))
+      .filter(({ metadata }) => !namespaces.has(metadata.namespace ?? '') && !isManagedByStackloom({ metadata }))
   return [
     ...foreign('metallb.io/IPAddressPool')
       .filter(({ metadata }) => !pools.has(metadata.name))
@@ -44,10 +47,6 @@ export function liveEntries(snapshot: Snapshot, site: Site): readonly LedgerEntr
     ...index.all('Node').flatMap((node) => entries(node, internalAddresses(node))),
     ...index.all('whereabouts.cni.cncf.io/IPPool').flatMap((pool) => podEntries(pool, namespaces)),
   ]
-}
-
-function isManagedByStackloom({ labels }: KubeObject['metadata']): boolean {
-  return labels?.['app.kubernetes.io/managed-by'] === 'stackloom'
 }
 
 function entries(object: KubeObject, texts: readonly string[]): readonly LedgerEntry[] {

@@ -18,12 +18,7 @@ clouds on one address, because MetalLB does not scope keys by namespace.`,
   },
 })
 
-export const foreignAddress = problem<{
-  cloud: string
-  field: string
-  address: string
-  owner: string | undefined
-}>({
+export const foreignAddress = problem<{ cloud: string; field: string; address: string; owner: string | undefined }>({
   code: 'SL3103',
   severity: 'error',
   title: 'A raw field requests an address that the cloud does not own',
@@ -40,29 +35,25 @@ namespace, and nothing prevents another Service from getting it.`,
   },
 })
 
-export const overrideConflict = problem<{
-  cloud: string
-  slot: string
-  what: string
-  planned: string
-  merged: string
-}>({
-  code: 'SL3104',
-  severity: 'error',
-  title: 'A raw field overrides what is planned for a Service',
-  message: ({ cloud, slot, what, planned, merged }) =>
-    `${cloud}: the raw fields make the ${what} of ${slot} ${merged}; the plan says ${planned}`,
-  remedy: ({ slot }) => `remove it; to choose the address yourself, pin it: \`vips: {${slot}: ADDRESS}\``,
-  description: `Raw fields are merged last and never lost, so they win over the plan. Where they change the pool, the address
+export const overrideConflict = problem<{ cloud: string; slot: string; what: string; planned: string; merged: string }>(
+  {
+    code: 'SL3104',
+    severity: 'error',
+    title: 'A raw field overrides what is planned for a Service',
+    message: ({ cloud, slot, what, planned, merged }) =>
+      `${cloud}: the raw fields make the ${what} of ${slot} ${merged}; the plan says ${planned}`,
+    remedy: ({ slot }) => `remove it; to choose the address yourself, pin it: \`vips: {${slot}: ADDRESS}\``,
+    description: `Raw fields are merged last and never lost, so they win over the plan. Where they change the pool, the address
 or the type of a planned Service, the ledger, the DNS names and the checks of \`verify\` would refer to another one.`,
-  example: {
-    cloud: 'rhoso1',
-    slot: 'keystone.internal',
-    what: 'address',
-    planned: '172.17.0.80',
-    merged: '172.17.0.81',
+    example: {
+      cloud: 'rhoso1',
+      slot: 'keystone.internal',
+      what: 'address',
+      planned: '172.17.0.80',
+      merged: '172.17.0.81',
+    },
   },
-})
+)
 
 export const noPlaceForAttachments = problem<{ cloud: string; service: string }>({
   code: 'SL3105',

@@ -1,7 +1,7 @@
 /**
- * The labels that every object of ours carries: who made it, for which site, cloud and network.
+ * Builds the labels that every rendered object carries: manager, site, cloud and network.
  *
- * No `app.kubernetes.io/instance`: Argo CD takes that one for its own.
+ * Does not set `app.kubernetes.io/instance`: Argo CD uses that label for its own tracking.
  */
 import type { KubeObject } from '../api/object.ts'
 
@@ -25,10 +25,9 @@ export function ownershipLabels({ site, cloud, network }: Ownership): Readonly<R
   return labels
 }
 
-/** The object with our labels beside its own. */
 export function addOwnershipLabels(object: KubeObject, owner: Ownership): KubeObject {
   const { metadata } = object
-  const own = ownershipLabels(owner)
-  const labels = metadata.labels ? { ...metadata.labels, ...own } : own
+  const ownership = ownershipLabels(owner)
+  const labels = metadata.labels ? { ...metadata.labels, ...ownership } : ownership
   return { ...object, metadata: { ...metadata, labels } }
 }

@@ -12,11 +12,11 @@ const two = (second: Partial<SiteFileCloud>) => [
 ]
 
 function findingsOf(plan: Plan): readonly Finding[] {
-  const place = (path: readonly (string | number)[]) => ({ file: path.join('.'), line: 1, column: 1 })
-  return lintDocuments(plan, builtInFields(), place)
+  const locate = (path: readonly (string | number)[]) => ({ file: path.join('.'), line: 1, column: 1 })
+  return lintDocuments(plan, builtInFields(), locate)
 }
 
-function told(second: Partial<SiteFileCloud>, settings: PlanSettings = {}): readonly string[] {
+function messages(second: Partial<SiteFileCloud>, settings: PlanSettings = {}): readonly string[] {
   return findingsOf(testPlan({ clouds: two(second), ...settings })).map(
     (finding) => `${finding.code} ${finding.message}`,
   )
@@ -28,12 +28,12 @@ function override(service: Record<string, unknown>): Partial<SiteFileCloud> {
   }
 }
 
-describe('what is said when a plan becomes documents', () => {
-  it('is nothing for a site that is fine', () => {
-    expect(told({ services: { keystone: { template: { region: 'two' } } } })).toEqual([])
+describe('lintDocuments', () => {
+  it('reports nothing for a correct site', () => {
+    expect(messages({ services: { keystone: { template: { region: 'two' } } } })).toEqual([])
   })
 
-  it('that a misspelt raw field is lost, with the name that was meant and its place', () => {
+  it('reports a misspelt raw field with a suggestion and its position', () => {
     const template = { networkAttachents: ['storage'] }
     const [found] = findingsOf(testPlan({ clouds: two({ services: { placement: { template } } }) }))
     expect(found?.message).toBe(
@@ -44,7 +44,7 @@ describe('what is said when a plan becomes documents', () => {
     })
   })
 
-  it('that a configuration snippet is no such thing', () => {
+  it('reports an invalid configuration snippet', () => {
     const template = { customServiceConfig: 'debug = true\n' }
     const found = findingsOf(testPlan({ clouds: two({ services: { keystone: { template } } }) }))
     expect(found).toHaveLength(1)
@@ -53,47 +53,47 @@ describe('what is said when a plan becomes documents', () => {
     })
   })
 
-  it('that an unprefixed pool is nobody here', () => {
+  it('reports a pool without the prefix of the namespace', () => {
     const annotations = { 'metallb.universe.tf/address-pool': 'internalapi' }
-    expect(told(override({ metadata: { annotations } }))).toEqual([
+    expect(messages(override({ metadata: { annotations } }))).toEqual([
       "SL3102 rhoso2: spec.keystone.template.override.service.internal.metadata.annotations.metallb.universe.tf/address-pool names internalapi, which is not this cloud's",
     ])
   })
 
-  it("that an address is another cloud's", () => {
+  it('reports an address of another cloud', () => {
     const annotations = { 'metallb.io/loadBalancerIPs': '172.17.0.80' }
-    const [found] = told(override({ metadata: { annotations } }))
+    const [found] = messages(override({ metadata: { annotations } }))
     expect(found).toContain('SL3103')
     expect(found).toContain('requests 172.17.0.80, which belongs to rhoso1/internalapi vips')
   })
 
-  it('that a planned Service is undone: another address, another type, the whole override gone', () => {
-    const moved = told(override({ metadata: { annotations: { 'metallb.io/loadBalancerIPs': '172.17.1.88' } } }))
+  it('reports a planned Service whose address, type or override is overridden', () => {
+    const moved = messages(override({ metadata: { annotations: { 'metallb.io/loadBalancerIPs': '172.17.1.88' } } }))
     expect(moved).toEqual([
       'SL3104 rhoso2: the raw fields make the address of keystone.internal 172.17.1.88; the plan says 172.17.1.80',
     ])
-    expect(told(override({ spec: { type: 'ClusterIP' } }))).toEqual([
+    expect(messages(override({ spec: { type: 'ClusterIP' } }))).toEqual([
       'SL3104 rhoso2: the raw fields make the type of keystone.internal ClusterIP; the plan says LoadBalancer',
     ])
-    const gone = told({ overrides: { controlPlane: { keystone: { template: { override: null } } } } })
+    const gone = messages({ overrides: { controlPlane: { keystone: { template: { override: null } } } } })
     expect(gone).toHaveLength(3)
   })
 
-  it('that databases are single, that there is no DNS, that Kubernetes needs things before', () => {
-    expect(told({}, { nodes: 1 })).toEqual([
+  it('reports single replicas, missing DNS servers, and prerequisites of plain Kubernetes', () => {
+    expect(messages({}, { nodes: 1 })).toEqual([
       'SL3201 databases and queues get 1 replica instead of 3, because the site has 1 node',
     ])
-    expect(told({}, { cluster: { dns: [] } }).map((one) => one.slice(0, 6))).toEqual(['SL3202', 'SL3202'])
-    expect(told({}, { platform: 'kubernetes' }).map((one) => one.slice(0, 6))).toEqual(['SL3203'])
+    expect(messages({}, { cluster: { dns: [] } }).map((message) => message.slice(0, 6))).toEqual(['SL3202', 'SL3202'])
+    expect(messages({}, { platform: 'kubernetes' }).map((message) => message.slice(0, 6))).toEqual(['SL3203'])
   })
 
-  it('that a service has no attachments', () => {
-    expect(told({ services: { heat: { networkAttachments: ['storage'] } } })).toEqual([
+  it('reports a service that cannot be attached to networks', () => {
+    expect(messages({ services: { heat: { networkAttachments: ['storage'] } } })).toEqual([
       'SL3105 rhoso2: the control plane has no network attachments for heat',
     ])
   })
 
-  it('that no slot takes the annotation of an endpoint, or that several pods would', () => {
+  it('reports an endpoint without a slot, and one that several pods would share', () => {
     const plan = testPlan()
     const [cloud] = plan.clouds
     const endpoints = [

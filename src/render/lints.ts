@@ -1,85 +1,93 @@
-/** What is to be said about a plan when it becomes documents: quorums, DNS, endpoints without a slot, overrides. */
+/**
+ * Reports problems of a plan that show only in its documents: quorums, DNS, endpoints without a slot, raw fields.
+ *
+ * Raw fields are merged last and win over the plan, so conflicts are reported instead of corrected. Pure.
+ */
 import { type Finding, finding, hasErrors } from '../errors/finding.ts'
-import type { Plan, PlannedCloud } from '../plan/plan.ts'
+import { parseAddress } from '../net/address.ts'
+import { type RangeSet, rangeSet, setContains } from '../net/range-set.ts'
+import type { Plan, PlannedCloud, PlannedNetwork } from '../plan/plan.ts'
 import { type LocatePath, serviceSettings } from '../plan/slots/cloud-services.ts'
-import { checkRawFields } from '../plan/slots/raw-fields.ts'
 import type { CrdFields } from '../plan/slots/slot-table.ts'
-import { buildTemplateContext, dnsServers, type TemplateContext } from './control-plane/context.ts'
+import { checkRawFields, leaves, type RawSource, rawFieldPath, rawSources } from '../plan/slots/raw-fields.ts'
 import { mergeRawFields, plannedSpec } from './control-plane/control-plane.ts'
-import { listEndpoints } from './control-plane/endpoints.ts'
-import { templates } from './control-plane/templates.ts'
+import { listEndpoints, type ResolvedSlot, resolveSlots } from './control-plane/slot-values.ts'
+import { buildTemplateContext, dnsServers, type TemplateContext, templates } from './control-plane/templates.ts'
 import {
   endpointAddressShared,
   fewNodes,
+  foreignAddress,
+  foreignPool,
   noDnsServer,
   noPlaceForAttachments,
   noSlotForEndpoint,
+  overrideConflict,
   prerequisites,
 } from './findings.ts'
-import { asFields } from './merge.ts'
-import { networksAnnotation } from './networks-annotation.ts'
+import { asFields, type Fields } from './merge.ts'
+import { networksAnnotation } from './multus.ts'
 import { installRequirements } from './operators.ts'
-import { lintOverrides } from './override-findings.ts'
+import { spanRanges } from './spans.ts'
 
-export function lintDocuments(plan: Plan, fields: CrdFields | undefined, place: LocatePath): readonly Finding[] {
-  const raw = plan.clouds.flatMap((cloud) => checkRawFields(cloud.from, fields, place))
-  // A plan with errors may have holes that documents cannot be made of.
+export function lintDocuments(plan: Plan, fields: CrdFields | undefined, locate: LocatePath): readonly Finding[] {
+  const raw = plan.clouds.flatMap((cloud) => checkRawFields(cloud.from, fields, locate))
+  // A plan with errors may lack values that documents need.
   if (hasErrors(plan.findings)) return raw
   const { nodes } = plan.from.cluster
   const needed = installRequirements(plan)
-  const where = place(['spec', 'cluster', 'nodes'])
+  const where = locate(['spec', 'cluster', 'nodes'])
   return [
     ...raw,
     ...(nodes.length < 3 ? [finding(fewNodes, { nodes: nodes.length }, { where })] : []),
     ...(needed.length > 0
-      ? [finding(prerequisites, { what: needed }, { where: place(['spec', 'cluster', 'platform']) })]
+      ? [finding(prerequisites, { what: needed }, { where: locate(['spec', 'cluster', 'platform']) })]
       : []),
     ...plan.clouds.flatMap((cloud) => [
-      ...lintOverrides(plan, cloud, place),
-      ...dnsFindings(plan, cloud, place),
-      ...attachmentFindings(plan, cloud, place),
-      ...endpointFindings(plan, cloud, place),
+      ...lintOverrides(plan, cloud, locate),
+      ...dnsFindings(plan, cloud, locate),
+      ...attachmentFindings(plan, cloud, locate),
+      ...endpointFindings(plan, cloud, locate),
     ]),
   ]
 }
 
-function dnsFindings(plan: Plan, cloud: PlannedCloud, place: LocatePath): readonly Finding[] {
+function dnsFindings(plan: Plan, cloud: PlannedCloud, locate: LocatePath): readonly Finding[] {
   if (dnsServers(plan, cloud).length > 0) return []
-  return [finding(noDnsServer, { cloud: cloud.name }, { where: place(cloud.from.path) })]
+  return [finding(noDnsServer, { cloud: cloud.name }, { where: locate(cloud.from.path) })]
 }
 
-/** Whether a service's template has a place for attachments: it asks for them. */
+/** A service can be attached to networks if its template calls `attach`. */
 function isAttachable(service: string, context: TemplateContext): boolean {
-  let asked = false
+  let isCalled = false
   const attach = (): readonly string[] => {
-    asked = true
+    isCalled = true
     return []
   }
   templates[service]?.({ ...context, attach })
-  return asked
+  return isCalled
 }
 
-function attachmentFindings(plan: Plan, cloud: PlannedCloud, place: LocatePath): readonly Finding[] {
-  const wishing = Object.keys(cloud.from.file.services ?? {}).filter(
+function attachmentFindings(plan: Plan, cloud: PlannedCloud, locate: LocatePath): readonly Finding[] {
+  const configured = Object.keys(cloud.from.file.services ?? {}).filter(
     (name) => templates[name] && serviceSettings(cloud.from, name).networkAttachments,
   )
-  if (wishing.length === 0) return []
+  if (configured.length === 0) return []
   const context = buildTemplateContext(plan, cloud)
-  return wishing
+  return configured
     .filter((name) => !isAttachable(name, context))
     .map((service) => {
-      const where = place([...cloud.from.path, 'services', service, 'networkAttachments'])
+      const where = locate([...cloud.from.path, 'services', service, 'networkAttachments'])
       return finding(noPlaceForAttachments, { cloud: cloud.name, service }, { where })
     })
 }
 
-function endpointFindings(plan: Plan, cloud: PlannedCloud, place: LocatePath): readonly Finding[] {
+function endpointFindings(plan: Plan, cloud: PlannedCloud, locate: LocatePath): readonly Finding[] {
   const endpoints = listEndpoints(cloud)
   if (endpoints.length === 0) return []
   const spec = mergeRawFields(plannedSpec(plan, cloud), cloud)
   const rabbitmqs = asFields(asFields(spec['rabbitmq'])['templates'])
   return endpoints.flatMap(({ name, network, attachment, rabbitmq }) => {
-    const where = place([...cloud.from.path, 'networks', network.name, 'endpoints']) ?? place(cloud.from.path)
+    const where = locate([...cloud.from.path, 'networks', network.name, 'endpoints']) ?? locate(cloud.from.path)
     if (rabbitmq === undefined) {
       const facts = { cloud: cloud.name, endpoint: name, value: networksAnnotation([attachment]) }
       return [finding(noSlotForEndpoint, facts, { where })]
@@ -88,4 +96,99 @@ function endpointFindings(plan: Plan, cloud: PlannedCloud, place: LocatePath): r
     if (typeof replicas !== 'number' || replicas < 2) return []
     return [finding(endpointAddressShared, { cloud: cloud.name, endpoint: name, replicas }, { where })]
   })
+}
+
+function lintOverrides(plan: Plan, cloud: PlannedCloud, locate: LocatePath): readonly Finding[] {
+  const sources = rawSources(cloud.from)
+  if (sources.length === 0) return []
+  const foreign = sources.flatMap((source) => foreignValues(plan, cloud, source, locate))
+  // A foreign pool in a slot also overrides the slot, and one finding is enough.
+  if (foreign.length > 0) return foreign
+  return overriddenSlots(plan, cloud, locate(sources.at(-1)?.path ?? cloud.from.path))
+}
+
+const POOL_KEYS = /^(?:metallb\.(?:io|universe\.tf)\/(?:address-pool|allow-shared-ip)|ipAddressPool|sharedIPKey)$/
+const ADDRESS_KEYS = /^(?:metallb\.(?:io|universe\.tf)\/loadBalancerIPs|loadBalancerIP|loadBalancerIPs)$/
+
+function foreignValues(plan: Plan, cloud: PlannedCloud, source: RawSource, locate: LocatePath): readonly Finding[] {
+  const pools = cloud.networks.flatMap((network) => network.pool ?? [])
+  const ranges = vipRanges(cloud.networks)
+  return leaves(source.value).flatMap(({ path, value }): readonly Finding[] => {
+    if (typeof value !== 'string' || value === '') return []
+    const key = path.findLast((step) => typeof step === 'string') ?? ''
+    const field = `spec.${path.join('.')}`
+    const context = { where: locate(rawFieldPath(source, path)) }
+    if (POOL_KEYS.test(key) && !pools.includes(value))
+      return [finding(foreignPool, { cloud: cloud.name, field, pool: value, own: pools }, context)]
+    if (!ADDRESS_KEYS.test(key)) return []
+    const requested = value.split(',').map((text) => text.trim())
+    return requested
+      .filter((address) => !isInRanges(ranges, address))
+      .map((address) => {
+        const owner = findVipOwner(plan, address)
+        return finding(foreignAddress, { cloud: cloud.name, field, address, owner }, context)
+      })
+  })
+}
+
+function vipRanges(networks: readonly PlannedNetwork[]): RangeSet {
+  return rangeSet(networks.flatMap((network) => network.subnets.flatMap((subnet) => spanRanges(subnet, 'vips'))))
+}
+
+function isInRanges(ranges: RangeSet, text: string): boolean {
+  const address = parseAddress(text)
+  return address !== undefined && setContains(ranges, address)
+}
+
+function findVipOwner(plan: Plan, address: string): string | undefined {
+  for (const cloud of plan.clouds) {
+    const owner = cloud.networks.find((network) => isInRanges(vipRanges([network]), address))
+    if (owner) return `${cloud.name}/${owner.name} vips`
+  }
+  return undefined
+}
+
+/** Slots whose pool, address or type differs after the merge. */
+function overriddenSlots(plan: Plan, cloud: PlannedCloud, where: ReturnType<LocatePath>): readonly Finding[] {
+  const planned = plannedSpec(plan, cloud)
+  const merged = mergeRawFields(planned, cloud)
+  return resolveSlots(cloud).flatMap((slot) => {
+    const [before, after] = [slotSettings(planned, slot), slotSettings(merged, slot)]
+    return Object.entries(before)
+      .filter(([what, value]) => after[what] !== value)
+      .map(([what, value]) => {
+        const values = { planned: value ?? 'nothing', merged: after[what] ?? 'undone' }
+        return finding(overrideConflict, { cloud: cloud.name, slot: slot.use.name, what, ...values }, { where })
+      })
+  })
+}
+
+/** Settings of a slot's Service, with the same names for both APIs of the control plane. */
+function slotSettings(spec: Fields, { use }: ResolvedSlot): Readonly<Record<string, string | undefined>> {
+  const value = use.path.reduce<unknown>(followStep, spec)
+  const { shape } = use.slot
+  if (shape.startsWith('external-')) {
+    const { ipAddressPool, loadBalancerIPs } = asFields(value)
+    return {
+      pool: asText(ipAddressPool),
+      address: Array.isArray(loadBalancerIPs) ? loadBalancerIPs.join(',') : undefined,
+    }
+  }
+  const annotations = asFields(shape === 'annotations' ? value : asFields(asFields(value)['metadata'])['annotations'])
+  return {
+    pool: asText(annotations['metallb.io/address-pool']),
+    address: asText(annotations['metallb.io/loadBalancerIPs']),
+    ...(shape !== 'annotations' && { type: asText(asFields(asFields(value)['spec'])['type']) }),
+  }
+}
+
+/** Follows one step of a slot's path; endpoints of the 2023 API are list items, found by their name. */
+function followStep(value: unknown, key: string): unknown {
+  if (!Array.isArray(value)) return asFields(value)[key]
+  const items = value as readonly unknown[]
+  return items.find((item) => asFields(item)['endpoint'] === key) ?? items[Number(key)]
+}
+
+function asText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
 }

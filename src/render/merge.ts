@@ -1,7 +1,7 @@
 /**
- * Raw fields from the site file over what was rendered: merged last, so nothing that a person wrote is lost.
+ * Merges raw fields of the site file over what was rendered, by the rules of a JSON merge patch.
  *
- * The rules of a JSON merge patch: objects merge, everything else (lists too) is replaced, null removes.
+ * Objects merge, everything else (lists too) is replaced, null removes. Pure.
  */
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -17,7 +17,7 @@ export function mergePatch(rendered: Fields, raw: Fields | undefined): Fields {
   return merged
 }
 
-/** A copy with one value put in at a path of names. */
+/** Returns a copy with one value set at a path. */
 export function setValue(target: unknown, path: readonly string[], value: unknown, from = 0): unknown {
   const key = path[from]
   if (key === undefined) return value
@@ -26,8 +26,8 @@ export function setValue(target: unknown, path: readonly string[], value: unknow
 }
 
 /**
- * Fields that many values are put into, in place. What lies below them may belong to others: each object on the way is
- * copied once, so that what it was made from stays as it was.
+ * Sets many values in place. Objects below the root may be shared, so each object on a path is copied once and the
+ * original stays unchanged.
  */
 export class FieldsDraft {
   private readonly copies = new Set<unknown>()
@@ -37,23 +37,23 @@ export class FieldsDraft {
     this.root = root
   }
 
-  /** Puts in what `make` gives for the value that stands there now. */
-  put(path: readonly string[], make: (before: unknown) => unknown): void {
-    let at = this.root
+  /** Replaces the value at the path by what `update` returns for it. */
+  set(path: readonly string[], update: (before: unknown) => unknown): void {
+    let parent = this.root
     const last = path.length - 1
     for (let step = 0; step < last; step += 1) {
       const key = path[step] ?? ''
-      const below = at[key]
-      at = this.copies.has(below) ? (below as Record<string, unknown>) : (at[key] = this.copyOf(below))
+      const child = parent[key]
+      parent = this.copies.has(child) ? (child as Record<string, unknown>) : (parent[key] = this.copy(child))
     }
     const key = path[last] ?? ''
-    at[key] = make(at[key])
+    parent[key] = update(parent[key])
   }
 
-  private copyOf(value: unknown): Record<string, unknown> {
-    const copy = isFields(value) ? { ...value } : {}
-    this.copies.add(copy)
-    return copy
+  private copy(value: unknown): Record<string, unknown> {
+    const fields = isFields(value) ? { ...value } : {}
+    this.copies.add(fields)
+    return fields
   }
 }
 

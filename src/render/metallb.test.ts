@@ -21,8 +21,8 @@ function each(plan: Plan, render: (plan: Plan, cloud: Plan['clouds'][number]) =>
   return plan.clouds.flatMap((cloud) => render(plan, cloud))
 }
 
-describe('pools', () => {
-  it('carry the namespace in their name, serve it alone, and give nothing unasked', () => {
+describe('renderPools', () => {
+  it('names pools after the namespace, limits them to it, and disables automatic assignment', () => {
     const pools = each(testPlan({ clouds: two }), renderPools)
     expect(pools.map((pool) => pool.metadata.name)).toEqual(
       two.flatMap(({ namespace }) =>
@@ -37,7 +37,7 @@ describe('pools', () => {
     })
   })
 
-  it('have a hole where an address is reserved, and a range per family', () => {
+  it('leaves out reserved addresses, and has a range per family', () => {
     const plan = testPlan({ families: [4, 6] })
     const [cloud] = plan.clouds
     const networks = cloud?.networks.map((network) => ({
@@ -47,17 +47,17 @@ describe('pools', () => {
       ),
     }))
     const holed = { ...plan, clouds: cloud && networks ? [{ ...cloud, networks }] : [] }
-    const pool = each(holed, renderPools).find((one) => one.metadata.name === 'openstack-internalapi')
+    const pool = each(holed, renderPools).find((candidate) => candidate.metadata.name === 'openstack-internalapi')
     expect(pool?.['spec']).toMatchObject({
       addresses: ['172.17.0.80-172.17.0.83', '172.17.0.86-172.17.0.90', 'fd00:11:1::50-fd00:11:1::5a'],
     })
   })
 })
 
-describe('layer 2', () => {
-  it('announces on the bridge where the NIC is enslaved, and only from nodes of the site', () => {
+describe('renderAdvertisements with layer 2', () => {
+  it('announces on the bridge if there is one, and only from nodes of the site', () => {
     const found = each(testPlan({ nodes: 2 }), renderAdvertisements)
-    expect(found.map((one) => one.kind)).toEqual(Array.from({ length: 5 }, () => 'L2Advertisement'))
+    expect(found.map((object) => object.kind)).toEqual(Array.from({ length: 5 }, () => 'L2Advertisement'))
     expect(found[0]?.metadata.name).toBe('openstack-ctlplane')
     expect(found[0]?.['spec']).toEqual({
       ipAddressPools: ['openstack-ctlplane'],
@@ -73,8 +73,8 @@ describe('layer 2', () => {
   })
 })
 
-describe('BGP', () => {
-  it('has one session per router for all clouds, and an advertisement per cloud', () => {
+describe('renderAdvertisements with BGP', () => {
+  it('has one peer per router for all clouds, and an advertisement per cloud', () => {
     const plan = testPlan({ clouds: two, cluster: { metallb: bgp } })
     expect(renderPeers(plan).map((renderPeer) => renderPeer.metadata.name)).toEqual([
       'bgp-peer-openstack',
@@ -86,10 +86,13 @@ describe('BGP', () => {
       peerAddress: '100.65.4.1',
     })
     const found = each(plan, renderAdvertisements)
-    expect(found.map((one) => one.metadata.name)).toEqual(['bgpadvertisement-openstack', 'bgpadvertisement-openstack2'])
+    expect(found.map((object) => object.metadata.name)).toEqual([
+      'bgpadvertisement-openstack',
+      'bgpadvertisement-openstack2',
+    ])
     expect(found[1]?.['spec']).toEqual({
       ipAddressPools: ['ctlplane', 'internalapi', 'storage', 'tenant', 'designateext'].map(
-        (one) => `openstack2-${one}`,
+        (network) => `openstack2-${network}`,
       ),
       peers: ['bgp-peer-openstack', 'bgp-peer-openstack-2'],
     })

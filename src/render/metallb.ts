@@ -1,8 +1,8 @@
 /**
- * MetalLB's side of a cloud: its pools, and how their addresses are announced (layer 2 or BGP).
+ * Renders MetalLB's objects of a cloud: its pools, and how their addresses are announced (layer 2 or BGP).
  *
- * Pool names are unique in the cluster and carry the namespace; a pool serves that namespace alone and gives nothing
- * to a Service that does not ask.
+ * Pool names contain the namespace, so they are unique in the cluster. A pool serves only that namespace, and only
+ * Services that request it.
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Plan, PlannedCloud, PlannedNetwork } from '../plan/plan.ts'
@@ -25,12 +25,7 @@ export function renderPools(plan: Plan, cloud: PlannedCloud): readonly KubeObjec
         namespace: plan.from.cluster.metallb.namespace,
         labels: ownershipLabels(owner(plan, cloud, network)),
       },
-      spec: {
-        addresses: poolAddresses(network),
-        autoAssign: false,
-        avoidBuggyIPs: false,
-        serviceAllocation,
-      },
+      spec: { addresses: poolAddresses(network), autoAssign: false, avoidBuggyIPs: false, serviceAllocation },
     })
   }
   return pools
@@ -42,7 +37,6 @@ function poolAddresses(network: PlannedNetwork): readonly string[] {
   return ranges
 }
 
-/** How the cloud's addresses are announced. */
 export function renderAdvertisements(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
   const pooled = cloud.networks.filter((network) => network.pool !== undefined)
   if (pooled.length === 0) return []
@@ -62,9 +56,9 @@ function l2Advertisement(plan: Plan, cloud: PlannedCloud, network: PlannedNetwor
     },
     spec: {
       ipAddressPools: [network.pool],
-      // The bridge where the NIC is enslaved: a port of a bridge answers no ARP.
+      // The bridge, if there is one: a port of a bridge answers no ARP.
       interfaces: [network.interface],
-      // The list of interfaces has no say in who announces; a node without the VLAN must not win.
+      // The list of interfaces does not limit the announcing nodes; a node without the VLAN must not be elected.
       nodeSelectors: [everyNode],
     },
   }
@@ -74,10 +68,7 @@ function bgpAdvertisement(plan: Plan, cloud: PlannedCloud, pooled: readonly Plan
   const object = {
     apiVersion: POOLS,
     kind: 'BGPAdvertisement',
-    metadata: {
-      name: `bgpadvertisement-${cloud.namespace}`,
-      namespace: plan.from.cluster.metallb.namespace,
-    },
+    metadata: { name: `bgpadvertisement-${cloud.namespace}`, namespace: plan.from.cluster.metallb.namespace },
     spec: {
       ipAddressPools: pooled.map((network) => network.pool),
       peers: plan.from.cluster.metallb.peers.map((_, index) => bgpPeerName(plan.from, index)),
@@ -87,8 +78,8 @@ function bgpAdvertisement(plan: Plan, cloud: PlannedCloud, pooled: readonly Plan
 }
 
 /**
- * One session per router, whoever announces through it: MetalLB's FRR refuses a second peer with the same address, and
- * only FRR announces IPv6. So the peers are the site's, and carry the name of its first cloud.
+ * Peers belong to the site and have the name of its first cloud: MetalLB's FRR refuses a second peer with the same
+ * address, and only FRR announces IPv6.
  */
 export function renderPeers(plan: Plan): readonly KubeObject[] {
   const { mode, asn, peers, namespace } = plan.from.cluster.metallb

@@ -114,7 +114,7 @@ describe("document 000's first cloud", () => {
     const [controlPlane] = objects('OpenStackControlPlane')
     const value = path
       .split('.')
-      .reduce<unknown>((at, step) => (at as Record<string, unknown>)[step], controlPlane?.['spec'])
+      .reduce<unknown>((value, step) => (value as Record<string, unknown>)[step], controlPlane?.['spec'])
     const { annotations } = (value as { metadata: { annotations: Record<string, string> } }).metadata
     expect(annotations['metallb.universe.tf/address-pool']).toBe('openstack-internalapi')
     expect(annotations['metallb.universe.tf/allow-shared-ip']).toBe(key)

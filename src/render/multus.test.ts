@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { testPlan } from '../../test/plan.ts'
 import type { PlannedCloud, PlannedNetwork } from '../plan/plan.ts'
-import { renderAttachments } from './multus.ts'
-import { networksAnnotation } from './networks-annotation.ts'
+import { networksAnnotation, renderAttachments } from './multus.ts'
 
 function configs(change: (network: PlannedNetwork) => PlannedNetwork = (network) => network) {
   const plan = testPlan({ families: [4] })
@@ -23,8 +22,8 @@ function internalapi(change: Partial<PlannedNetwork>): (network: PlannedNetwork)
   return (network) => (network.name === 'internalapi' ? { ...network, ...change } : network)
 }
 
-describe('network attachments', () => {
-  it('hang pods on the interface of the segment, with whereabouts in the span for pods', () => {
+describe('renderAttachments', () => {
+  it('attaches pods to the interface of the segment, with addresses of their span', () => {
     expect(configs()['internalapi']).toEqual({
       cniVersion: '0.3.1',
       name: 'internalapi',
@@ -40,7 +39,7 @@ describe('network attachments', () => {
     })
   })
 
-  it('put ctlplane on the bridge, and datacentre into it without addresses', () => {
+  it('attaches ctlplane to the bridge, and datacentre without addresses', () => {
     expect(configs()['ctlplane']).toMatchObject({ type: 'macvlan', master: 'ospbr' })
     expect(configs()['datacentre']).toEqual({
       cniVersion: '0.3.1',
@@ -51,7 +50,7 @@ describe('network attachments', () => {
     })
   })
 
-  it('ask for an address of each family where there are two', () => {
+  it('assigns an address of each family', () => {
     const found = configsOf(testPlan({ families: [4, 6] }), (network) => network)
     expect(found['internalapi']?.['ipam']).toEqual({
       type: 'whereabouts',
@@ -63,7 +62,7 @@ describe('network attachments', () => {
     })
   })
 
-  it('exclude what is reserved inside the span, and the gap between two spans', () => {
+  it('excludes reserved addresses and the gap between two spans', () => {
     const subnet = {
       name: 'subnet1',
       family: 4 as const,
@@ -82,14 +81,14 @@ describe('network attachments', () => {
     })
   })
 
-  it('carry the routes of pods', () => {
+  it('sets the routes of pods', () => {
     const podRoutes = [{ destination: '172.24.0.0/16', nexthop: '172.23.0.150' }]
     expect(configs(internalapi({ podRoutes }))['internalapi']?.['ipam']).toMatchObject({
       routes: [{ dst: '172.24.0.0/16', gw: '172.23.0.150' }],
     })
   })
 
-  it('have a definition with static addresses beside the other, where there are individual endpoints', () => {
+  it('renders a second definition with static addresses for individual endpoints', () => {
     const endpoints = [{ name: 'ovndbcluster-sb-0', address: '172.17.0.20' }]
     expect(configs(internalapi({ endpoints }))['internalapi-static']).toEqual({
       cniVersion: '0.3.1',
@@ -101,13 +100,13 @@ describe('network attachments', () => {
     })
   })
 
-  it('are none for a network that pods do not attach to', () => {
+  it('renders nothing for a network without pods', () => {
     expect(configs(internalapi({ attach: 'none' }))).not.toHaveProperty('internalapi')
   })
 })
 
-describe("the pod's annotation", () => {
-  it('is a list of names and namespaces', () => {
+describe('networksAnnotation', () => {
+  it('lists names and namespaces', () => {
     expect(
       networksAnnotation([
         { name: 'internalapi', namespace: 'openstack' },
@@ -116,7 +115,7 @@ describe("the pod's annotation", () => {
     ).toBe('[{"name":"internalapi","namespace":"openstack"},{"name":"storage","namespace":"openstack"}]')
   })
 
-  it('has the addresses of an individual endpoint', () => {
+  it('includes the addresses of an individual endpoint', () => {
     const ips = ['172.17.0.20/24']
     expect(networksAnnotation([{ name: 'internalapi', namespace: 'openstack', ips }])).toBe(
       '[{"name":"internalapi","namespace":"openstack","ips":["172.17.0.20/24"]}]',

@@ -1,7 +1,7 @@
 /**
- * NetworkAttachmentDefinitions: how a cloud's pods get onto its networks, and which addresses whereabouts gives them.
+ * Renders NetworkAttachmentDefinitions: how a cloud's pods attach to its networks and which addresses they get.
  *
- * whereabouts counts by range and `network_name`, not by definition or namespace: so each cloud's networks are named.
+ * whereabouts counts by range and `network_name`, not by definition or namespace, so each network of a cloud has a name.
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Range } from '../net/range.ts'
@@ -31,7 +31,7 @@ export function renderAttachments(plan: Plan, cloud: PlannedCloud): readonly Kub
   return definitions
 }
 
-/** The definition for individual endpoints: one network cannot have two ways of giving addresses. */
+/** Individual endpoints need a second definition, because one definition has one IPAM. */
 export function staticName(network: PlannedNetwork): string {
   return `${network.name}-static`
 }
@@ -71,7 +71,7 @@ function ipam(cloud: PlannedCloud, network: PlannedNetwork): Json {
   if (!only) return {}
   return {
     type: 'whereabouts',
-    // One range in the short form that everybody writes; several mean one address of each.
+    // One range in the common short form; several ranges mean one address of each.
     ...(ranges.length === 1 ? only : { ipRanges: ranges }),
     ...(network.podRoutes.length > 0 && { routes: network.podRoutes.map(cniRoute) }),
     network_name: `${cloud.namespace}-${network.name}`,
@@ -82,12 +82,12 @@ function cniRoute({ destination, nexthop }: Route): Json {
   return { dst: destination, gw: nexthop }
 }
 
-/** From the first to the last address for pods, with everything between that is not theirs excluded. */
+/** The range from the first to the last address for pods, without the gaps between their spans. */
 function whereaboutsRange(subnet: PlannedSubnet): Json | undefined {
   const pods = subnet.spans.filter((span) => span.role === 'pods')
   const [only] = pods
   if (!only) return undefined
-  // Nearly every subnet: one span, nothing to leave out of it.
+  // Nearly every subnet has one span and nothing to exclude.
   if (pods.length === 1 && subnet.reserved.length === 0) {
     return { range: subnet.cidr, range_start: only.start, range_end: only.end }
   }
@@ -98,10 +98,26 @@ function whereaboutsRange(subnet: PlannedSubnet): Json | undefined {
 function exclusions(subnet: PlannedSubnet): AddressRange & { readonly exclude: readonly string[] } {
   const spans = spanRanges(subnet, 'pods')
   const [first, last] = [spans[0], spans.at(-1)]
-  if (!first || !last) throw new TypeError('a subnet with spans for pods has one')
+  if (!first || !last) throw new TypeError('the subnet has no span for pods')
   const whole: Range = { family: first.family, first: first.first, last: last.last }
   return {
     ...formatAddressRange(whole),
     exclude: formatCidrs([...freeRanges(whole, spans), ...reservedRanges(subnet, 'pods')]),
   }
+}
+
+/** The annotation that lists the networks to which Multus attaches a pod. */
+export const NETWORKS_ANNOTATION = 'k8s.v1.cni.cncf.io/networks'
+
+export interface Attachment {
+  readonly name: string
+  readonly namespace: string
+  /** With prefix length: `172.17.0.20/24`. Only a definition with static IPAM accepts them. */
+  readonly ips?: readonly string[]
+}
+
+export function networksAnnotation(attachments: readonly Attachment[]): string {
+  return JSON.stringify(
+    attachments.map(({ name, namespace, ips }) => ({ name, namespace, ...(ips?.length && { ips }) })),
+  )
 }

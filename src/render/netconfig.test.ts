@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { testPlan } from '../../test/plan.ts'
-import { type AddressRange, type PlannedNetwork } from '../plan/plan.ts'
+import type { AddressRange, PlannedNetwork } from '../plan/plan.ts'
 import { builtInTable } from '../plan/slots/built-in-crds.ts'
 import { renderNetConfig } from './netconfig.ts'
 
@@ -19,8 +19,8 @@ function reserving(...reserved: readonly AddressRange[]): (network: PlannedNetwo
   return (network) => ({ ...network, subnets: network.subnets.map((subnet) => ({ ...subnet, reserved })) })
 }
 
-describe('NetConfig', () => {
-  it('has the networks of the hosts, with the ranges that are theirs', () => {
+describe('renderNetConfig', () => {
+  it('has the networks of the hosts with their ranges', () => {
     const { networks } = specOf()
     expect(networks.map((network) => network.name)).toEqual([
       'ctlplane',
@@ -44,7 +44,7 @@ describe('NetConfig', () => {
     })
   })
 
-  it('lists the few reserved addresses of a range, and cuts the range around many', () => {
+  it('lists a few reserved addresses, and splits the range around many', () => {
     const few = specOf(testPlan(), reserving({ start: '172.17.0.110', end: '172.17.0.111' }))
     expect(few.networks[1]?.subnets[0]).toMatchObject({
       allocationRanges: [{ start: '172.17.0.100', end: '172.17.0.250' }],
@@ -65,7 +65,7 @@ describe('NetConfig', () => {
     expect(networks[1]?.subnets).toMatchObject([{ cidr: '172.17.0.0/24' }, { cidr: 'fd00:11:1::/64' }])
   })
 
-  it('spells the names of 2023 where that is the form', () => {
+  it('spells network names as the 2023 API does', () => {
     const { networks } = specOf(testPlan({ table: builtInTable('2023') }))
     expect(networks.map((network) => network.name)).toEqual([
       'CtlPlane',

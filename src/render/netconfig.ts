@@ -1,7 +1,6 @@
 /**
- * NetConfig: the networks of a cloud's data plane hosts and the addresses that IPSets may take.
- *
- * Two forms: today's, and that of 2023, which had its own spelling of names and no `serviceNetwork`.
+ * Renders the NetConfig of a cloud: the networks of its data plane hosts and the addresses that IPSets may take, and
+ * the DNSData with the names of these hosts. The 2023 API spells network names differently and has no `serviceNetwork`.
  */
 import type { KubeObject } from '../api/object.ts'
 import { setSize, subtract } from '../net/range-set.ts'
@@ -14,13 +13,13 @@ import {
   type PlannedSubnet,
 } from '../plan/plan.ts'
 import { detectEra, type Era } from '../plan/slots/slots.ts'
-import { ownershipLabels } from './labels.ts'
+import { addOwnershipLabels, ownershipLabels } from './labels.ts'
 import { mergePatch } from './merge.ts'
 import { uniqueRoutes } from './nmstate.ts'
 import { listAddresses, reservedRanges, spanRanges } from './spans.ts'
 
-/** Beyond this, holes in the ranges say it better than a list of addresses. */
-const LISTED = 64n
+/** More excluded addresses than this become gaps between ranges instead of a list. */
+const MAX_LISTED = 64n
 
 export function renderNetConfig(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
   const era = detectEra(plan.slots)
@@ -54,7 +53,7 @@ function renderNetwork(network: PlannedNetwork, subnets: readonly PlannedSubnet[
   }
 }
 
-const namesOf2023: Readonly<Record<string, string>> = {
+const names2023: Readonly<Record<string, string>> = {
   ctlplane: 'CtlPlane',
   internalapi: 'InternalApi',
   storagemgmt: 'StorageMgmt',
@@ -62,7 +61,7 @@ const namesOf2023: Readonly<Record<string, string>> = {
 
 function networkName(name: string, era: Era): string {
   if (era === 'today') return name
-  return namesOf2023[name] ?? `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`
+  return names2023[name] ?? `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`
 }
 
 function renderSubnet(network: PlannedNetwork, subnet: PlannedSubnet): unknown {
@@ -78,21 +77,37 @@ function renderSubnet(network: PlannedNetwork, subnet: PlannedSubnet): unknown {
     ...(subnet.gateway !== undefined && { gateway: subnet.gateway }),
     allocationRanges: ranges.map(({ start, end }) => ({ start, end })),
     ...(excluded.length > 0 && { excludeAddresses: excluded }),
-    ...(routes.length > 0 && {
-      routes: routes.map(({ destination, nexthop }) => ({ destination, nexthop })),
-    }),
+    ...(routes.length > 0 && { routes: routes.map(({ destination, nexthop }) => ({ destination, nexthop })) }),
   }
 }
 
-/** NetConfig excludes single addresses only: few are listed, many become holes. */
+/** NetConfig can exclude single addresses only: few are listed, many become gaps between ranges. */
 function allocation(subnet: PlannedSubnet): {
   readonly ranges: readonly AddressRange[]
   readonly excluded: readonly string[]
 } {
   const reserved = reservedRanges(subnet, 'hosts')
   const spans = subnet.spans.filter((span) => span.role === 'hosts')
-  if (setSize(reserved) <= LISTED) return { ranges: spans, excluded: listAddresses(reserved) }
+  if (setSize(reserved) <= MAX_LISTED) return { ranges: spans, excluded: listAddresses(reserved) }
   const parts = subtract(spanRanges(subnet, 'hosts'), reserved)
-  // A range of one address is refused by NetConfig's webhook: such a rest is left out.
+  // NetConfig's webhook refuses a range of one address, so it is left out.
   return { ranges: parts.filter(({ first, last }) => first < last).map(formatAddressRange), excluded: [] }
+}
+
+/** Names of the data plane hosts, for the cloud's own dnsmasq. */
+export function renderDnsData(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
+  const hosts: unknown[] = []
+  for (const network of cloud.networks) {
+    for (const { names, address } of network.hosts) {
+      if (names.length > 0) hosts.push({ hostnames: names, ip: address })
+    }
+  }
+  if (hosts.length === 0) return []
+  const object = {
+    apiVersion: 'network.openstack.org/v1beta1',
+    kind: 'DNSData',
+    metadata: { name: 'data-plane-hosts', namespace: cloud.namespace },
+    spec: { dnsDataLabelSelectorValue: 'dnsdata', hosts },
+  }
+  return [addOwnershipLabels(object, { site: plan.site, cloud: cloud.name })]
 }

@@ -10,7 +10,7 @@
 import { describe, expect, it } from 'vitest'
 import { planExample } from '../../test/examples.ts'
 import type { KubeObject } from '../api/object.ts'
-import { networksAnnotation } from './networks-annotation.ts'
+import { networksAnnotation } from './multus.ts'
 import { renderDocuments } from './render.ts'
 
 const plan = planExample('networking-2023')
@@ -25,7 +25,7 @@ function specOf<Spec>(kind: string, name: string): Spec {
 }
 
 describe('document 002', () => {
-  it('its table of networks', () => {
+  it('renders its table of networks', () => {
     const table = plan.clouds[0]?.networks.map(({ name, vlan, subnets }) => {
       const span = (role: string): string | undefined => {
         const found = subnets[0]?.spans.find((span) => span.role === role)
@@ -41,7 +41,7 @@ describe('document 002', () => {
     ])
   })
 
-  it('its node policy: VLANs without addresses, the address on the NIC', () => {
+  it('renders its node policy: VLANs without addresses, the address on the NIC', () => {
     const policies = objects.filter((object) => object.kind === 'NodeNetworkConfigurationPolicy')
     const interfaces = policies.flatMap(
       (policy) =>
@@ -69,7 +69,7 @@ describe('document 002', () => {
   it.each([
     ['internalapi', 'enp6s0.20', '172.17.0'],
     ['storage', 'enp6s0.21', '172.18.0'],
-  ])('its definition of %s', (name, master, prefix) => {
+  ])('renders its definition of %s', (name, master, prefix) => {
     const { config } = specOf<{ config: string }>('NetworkAttachmentDefinition', name)
     expect(find('NetworkAttachmentDefinition', name)?.metadata.namespace).toBe('openstack')
     expect(JSON.parse(config)).toEqual({
@@ -87,7 +87,7 @@ describe('document 002', () => {
     })
   })
 
-  it('its pool and its advertisement, under names that can be had twice', () => {
+  it('renders its pool and advertisement under unique names', () => {
     expect(specOf('IPAddressPool', 'openstack-internalapi')).toEqual({
       addresses: ['172.17.0.80-172.17.0.90'],
       autoAssign: false,
@@ -100,7 +100,7 @@ describe('document 002', () => {
     })
   })
 
-  it('its external endpoint of a service, with the default of the sharing key', () => {
+  it('renders its external endpoint of a service, with the default sharing key', () => {
     const spec = specOf<{ keystone: unknown }>('OpenStackControlPlane', 'controlplane')
     expect(spec.keystone).toMatchObject({
       template: {
@@ -117,7 +117,7 @@ describe('document 002', () => {
     })
   })
 
-  it('its two RabbitMQs, each with an address of its own', () => {
+  it('renders its two RabbitMQs, each with its own address', () => {
     const spec = specOf<{ rabbitmq: unknown }>('OpenStackControlPlane', 'controlplane')
     const endpoint = (address: string) => ({
       externalEndpoint: {
@@ -131,7 +131,7 @@ describe('document 002', () => {
     })
   })
 
-  it('its two examples of Glance: exposed on internalapi, attached to storage', () => {
+  it('renders its two examples of Glance: exposed on internalapi, attached to storage', () => {
     const spec = specOf<{ glance: unknown }>('OpenStackControlPlane', 'controlplane')
     expect(spec.glance).toMatchObject({
       template: {
@@ -150,7 +150,7 @@ describe('document 002', () => {
     })
   })
 
-  it('its DNS: who to ask, and the names of the hosts', () => {
+  it('renders its DNS servers and the names of the hosts', () => {
     const spec = specOf<{ dns: unknown }>('OpenStackControlPlane', 'controlplane')
     expect(spec.dns).toMatchObject({ template: { options: [{ key: 'server', values: ['192.168.122.1'] }] } })
     const { hosts } = specOf<{ hosts: readonly { hostnames: readonly string[]; ip: string }[] }>(
@@ -162,12 +162,12 @@ describe('document 002', () => {
     expect(names['172.19.0.101']?.some((name) => name.startsWith('edpm-compute-1.tenant'))).toBe(true)
   })
 
-  it('its NetConfig in the spelling of the time, with ranges that are nobody else’s', () => {
+  it('renders its NetConfig in the spelling of 2023, with ranges that overlap no other', () => {
     const { networks } = specOf<{ networks: readonly { name: string }[] }>('NetConfig', 'netconfig')
     expect(networks.map((network) => network.name)).toEqual(['CtlPlane', 'InternalApi', 'Storage', 'Tenant'])
   })
 
-  it('its individual endpoint: the definition takes addresses, the annotation gives one', () => {
+  it('renders its individual endpoint: a static definition, and an annotation with the address', () => {
     const { config } = specOf<{ config: string }>('NetworkAttachmentDefinition', 'internalapi-static')
     expect(JSON.parse(config)).toMatchObject({ capabilities: { ips: true }, ipam: { type: 'static' } })
     expect(networksAnnotation([{ name: 'internalapi', namespace: 'openstack', ips: ['172.17.0.20/24'] }])).toBe(

@@ -22,8 +22,8 @@ function names(object: unknown): readonly unknown[] {
   return stateOf(object).interfaces.map((iface) => iface['name'])
 }
 
-describe('node networking', () => {
-  it('is a base policy per node, and one per cloud and node', () => {
+describe('node policies', () => {
+  it('has a base policy per node, and one per cloud and node', () => {
     const plan = testPlan({ clouds: two, nodes: 2 })
     expect(renderBasePolicies(plan).map((renderBasePolicy) => renderBasePolicy.metadata.name)).toEqual([
       'stackloom-base-worker-0',
@@ -34,7 +34,7 @@ describe('node networking', () => {
     ).toEqual(['openstack2-worker-0', 'openstack2-worker-1'])
   })
 
-  it('gives each cloud its own VLANs and bridge, and puts nothing of one into the policy of another', () => {
+  it('has the VLANs and the bridge of each cloud in its own policy only', () => {
     const plan = testPlan({ clouds: two, nodes: 1 })
     const [first] = renderCloudPolicies(plan, cloud(plan, 0))
     const [second] = renderCloudPolicies(plan, cloud(plan, 1))
@@ -42,7 +42,7 @@ describe('node networking', () => {
     expect(names(second).filter((name) => names(first).includes(name))).toEqual([])
   })
 
-  it('puts shared VLANs, with every cloud of them, into the base policy', () => {
+  it('has shared VLANs, with the addresses of all clouds, in the base policy', () => {
     const plan = testPlan({ clouds: two, nodes: 1, shared: true })
     const [base] = renderBasePolicies(plan)
     const vlan = stateOf(base).interfaces.find((iface) => iface['name'] === 'enp6s0.20')
@@ -58,7 +58,7 @@ describe('node networking', () => {
     expect(renderCloudPolicies(plan, cloud(plan, 0))).toEqual([])
   })
 
-  it('keeps the bridge of a tagged network over its VLAN, and the address on the bridge', () => {
+  it('builds the bridge of a tagged network on its VLAN, with the address on the bridge', () => {
     const plan = testPlan({ clouds: two, nodes: 1 })
     const [policy] = renderCloudPolicies(plan, cloud(plan, 1))
     const [vlan, bridge] = stateOf(policy).interfaces
@@ -71,7 +71,7 @@ describe('node networking', () => {
     })
   })
 
-  it('has both families where the site has them', () => {
+  it('has addresses of both families', () => {
     const plan = testPlan({ nodes: 1, families: [4, 6] })
     const [policy] = renderCloudPolicies(plan, cloud(plan, 0))
     expect(stateOf(policy).interfaces[1]).toMatchObject({
@@ -80,7 +80,7 @@ describe('node networking', () => {
     })
   })
 
-  it('says maxUnavailable where the site does, and selects one node by its name', () => {
+  it('sets maxUnavailable of the site, and selects one node by its name', () => {
     const plan = testPlan({ nodes: 1, cluster: { maxUnavailable: '30%' } })
     expect(renderBasePolicies(plan)[0]?.['spec']).toMatchObject({
       maxUnavailable: '30%',
@@ -88,7 +88,7 @@ describe('node networking', () => {
     })
   })
 
-  it('builds the bond once, in the base, and stands the VLANs on it', () => {
+  it('builds the bond once, in the base policy, and the VLANs on it', () => {
     const plan = testPlan({
       nodes: 1,
       cluster: {
@@ -112,7 +112,7 @@ describe('node networking', () => {
     expect(stateOf(policy).interfaces[1]).toMatchObject({ vlan: { 'base-iface': 'bond0' } })
   })
 
-  it('makes the NIC as wide as the widest network on it', () => {
+  it('sets the MTU of the NIC to that of its largest network', () => {
     const plan = testPlan({ nodes: 1 })
     const wide = {
       ...plan,
@@ -123,7 +123,7 @@ describe('node networking', () => {
     expect(stateOf(policy).interfaces.find((iface) => iface['name'] === 'enp6s0.22')).toMatchObject({ mtu: 9000 })
   })
 
-  it('writes the routes of a network with the interface that carries it', () => {
+  it('sets the routes of a network on its interface', () => {
     const plan = testPlan({ nodes: 1 })
     const routes = [{ destination: '10.9.0.0/16', nexthop: '172.17.0.1' }]
     const [only] = plan.clouds.map((cloud) => ({

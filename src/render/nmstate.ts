@@ -1,9 +1,8 @@
 /**
- * Node networking: NodeNetworkConfigurationPolicies. Taking it away is `deploy/node-policies.ts`, from what is live.
+ * Renders node networking as NodeNetworkConfigurationPolicies. `deploy/node-policies.ts` removes it from the live state.
  *
- * It belongs to the whole site. What several clouds stand on (bonds, NICs, shared segments) is one base policy per
- * node; what one cloud alone uses is that cloud's own policy per node, so that a cloud comes and goes without touching
- * anybody's addresses.
+ * What several clouds use (bonds, NICs, shared segments) is one base policy per node; what one cloud uses alone is that
+ * cloud's policy per node, so that a cloud comes and goes without a change to the addresses of others.
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, Route, Segment } from '../plan/plan.ts'
@@ -11,7 +10,6 @@ import type { Bond, ClusterNode } from '../site/site.ts'
 import { ownershipLabels } from './labels.ts'
 import { prefixLength } from './spans.ts'
 
-/** A network on a node, with the cloud that it is of. */
 interface SegmentTenant {
   readonly cloud: PlannedCloud
   readonly network: PlannedNetwork
@@ -24,66 +22,67 @@ export interface DesiredState {
   readonly routes?: { readonly config: readonly unknown[] }
 }
 
-/** A segment with who stands on it, and what of that is the same on every node. */
+/** A segment with its networks, and what is the same for it on every node. */
 interface SegmentUse {
   readonly segment: Segment
-  readonly tenancies: readonly SegmentTenant[]
+  readonly tenants: readonly SegmentTenant[]
   readonly description: string
   readonly routes: readonly Route[]
 }
 
-/** Who stands on which segment: found once, because looking it up for each cloud would cost clouds times clouds. */
+/** Computed once: a search for each cloud would cost clouds times clouds. */
 export interface SegmentIndex {
-  /** What one cloud alone stands on, by cloud. */
-  readonly own: ReadonlyMap<string, readonly SegmentUse[]>
+  /** Segments that one cloud uses alone, by cloud. */
+  readonly byCloud: ReadonlyMap<string, readonly SegmentUse[]>
   readonly shared: readonly SegmentUse[]
 }
 
 export function indexSegments(plan: Plan): SegmentIndex {
-  const tenancies = new Map<string, SegmentTenant[]>()
+  const tenantsBySegment = new Map<string, SegmentTenant[]>()
   for (const cloud of plan.clouds) {
     for (const network of cloud.networks) {
       if (network.segment === undefined) continue
-      const on = tenancies.get(network.segment)
-      if (on) on.push({ cloud, network })
-      else tenancies.set(network.segment, [{ cloud, network }])
+      const tenants = tenantsBySegment.get(network.segment)
+      if (tenants) tenants.push({ cloud, network })
+      else tenantsBySegment.set(network.segment, [{ cloud, network }])
     }
   }
-  const own = new Map<string, SegmentUse[]>(plan.clouds.map(({ name }) => [name, []]))
+  const byCloud = new Map<string, SegmentUse[]>(plan.clouds.map(({ name }) => [name, []]))
   const shared: SegmentUse[] = []
-  // Where segments are there to be shared they are the site's from the first cloud on: the second one to come, or to
-  // go, must not make them change hands.
+  // With `shared-vlan` segments belong to the site from the first cloud on, so that they do not change their policy
+  // when a second cloud comes or goes.
   const isShared = plan.from.addressing.isolation === 'shared-vlan'
   for (const segment of plan.segments) {
-    const on = tenancies.get(segment.id)
-    const first = on?.[0]?.cloud
-    if (!on || !first) continue
-    if (isShared || on.some(({ cloud }) => cloud.name !== first.name)) shared.push(describeSegmentUse(segment, on))
-    else own.get(first.name)?.push(describeSegmentUse(segment, on))
+    const tenants = tenantsBySegment.get(segment.id)
+    const first = tenants?.[0]?.cloud
+    if (!tenants || !first) continue
+    const use = describeSegmentUse(segment, tenants)
+    if (isShared || tenants.some(({ cloud }) => cloud.name !== first.name)) shared.push(use)
+    else byCloud.get(first.name)?.push(use)
   }
-  return { own, shared }
+  return { byCloud, shared }
 }
 
-function describeSegmentUse(segment: Segment, tenancies: readonly SegmentTenant[]): SegmentUse {
-  const description = tenancies.map(({ cloud, network }) => `${cloud.name} ${network.name}`).join(', ')
+function describeSegmentUse(segment: Segment, tenants: readonly SegmentTenant[]): SegmentUse {
+  const description = tenants.map(({ cloud, network }) => `${cloud.name} ${network.name}`).join(', ')
   const routes: Route[] = []
-  for (const { network } of tenancies) routes.push(...networkRoutes(network))
-  return { segment, tenancies, description, routes }
+  for (const { network } of tenants) routes.push(...networkRoutes(network))
+  return { segment, tenants, description, routes }
 }
 
-/** Bonds, NICs and what several clouds share, once per node. */
+/** Bonds, NICs and segments that several clouds share. */
 export function renderBasePolicies(plan: Plan, index = indexSegments(plan)): readonly KubeObject[] {
   return policies(plan, undefined, (node) => baseState(plan, node, index))
 }
 
-/** What one cloud alone uses, once per node. */
+/** Segments that one cloud uses alone. */
 export function renderCloudPolicies(
   plan: Plan,
   cloud: PlannedCloud,
   index = indexSegments(plan),
 ): readonly KubeObject[] {
-  const own = index.own.get(cloud.name) ?? []
-  return policies(plan, cloud, (node) => buildDesiredState(plan, node, own))
+  const uses = index.byCloud.get(cloud.name) ?? []
+  return policies(plan, cloud, (node) => buildDesiredState(plan, node, uses))
 }
 
 function policies(
@@ -93,11 +92,11 @@ function policies(
 ): readonly KubeObject[] {
   const { nodes, maxUnavailable } = plan.from.cluster
   const labels = ownershipLabels({ site: plan.site, ...(cloud && { cloud: cloud.name }) })
-  const found: KubeObject[] = []
+  const rendered: KubeObject[] = []
   for (const node of nodes) {
     const desiredState = desired(node)
     if (desiredState.interfaces.length === 0) continue
-    found.push({
+    rendered.push({
       apiVersion: 'nmstate.io/v1',
       kind: 'NodeNetworkConfigurationPolicy',
       metadata: { name: policyName(node.name, cloud), labels },
@@ -108,7 +107,7 @@ function policies(
       },
     })
   }
-  return found
+  return rendered
 }
 
 function policyName(node: string, cloud?: PlannedCloud): string {
@@ -130,7 +129,7 @@ function carries(plan: Plan, role: string): boolean {
   return plan.segments.some((segment) => segment.nic === role)
 }
 
-/** A NIC as wide as the widest segment on it; its addresses are not ours, so they are not mentioned. */
+/** The MTU of the NIC is that of its largest segment. Its addresses are not ours, so they are left out. */
 function nicInterface(plan: Plan, nic: string, role: string, bonds: readonly Bond[]): Interface {
   const mtu = Math.max(...plan.segments.filter((segment) => segment.nic === role).map((segment) => segment.mtu))
   const bond = bonds.find(({ name }) => name === nic)
@@ -145,12 +144,12 @@ function nicInterface(plan: Plan, nic: string, role: string, bonds: readonly Bon
   }
 }
 
-function buildDesiredState(plan: Plan, node: ClusterNode, grounds: readonly SegmentUse[]): DesiredState {
+function buildDesiredState(plan: Plan, node: ClusterNode, uses: readonly SegmentUse[]): DesiredState {
   const interfaces: Interface[] = []
   const routes: unknown[] = []
-  for (const ground of grounds) {
-    interfaces.push(...segmentInterfaces(plan, node, ground))
-    for (const route of ground.routes) routes.push(nodeRoute(route, addressedInterface(node, ground.segment)))
+  for (const use of uses) {
+    interfaces.push(...segmentInterfaces(plan, node, use))
+    for (const route of use.routes) routes.push(nodeRoute(route, addressedInterface(node, use.segment)))
   }
   return { interfaces, ...(routes.length > 0 && { routes: { config: routes } }) }
 }
@@ -158,12 +157,12 @@ function buildDesiredState(plan: Plan, node: ClusterNode, grounds: readonly Segm
 function segmentInterfaces(
   plan: Plan,
   node: ClusterNode,
-  { segment, tenancies, description }: SegmentUse,
+  { segment, tenants, description }: SegmentUse,
 ): readonly Interface[] {
   const base = node.nics[segment.nic]
   if (base === undefined) return []
   const carrier = segment.vlan === undefined ? base : segment.interface
-  const { ipv4, ipv6 } = addressing(node, tenancies)
+  const { ipv4, ipv6 } = addressing(node, tenants)
   const tagged = segment.vlan !== undefined
   const vlan = { 'base-iface': base, id: segment.vlan, 'reorder-headers': true }
   const { mtu } = segment
@@ -177,10 +176,7 @@ function segmentInterfaces(
         type: 'linux-bridge',
         state,
         mtu,
-        bridge: {
-          options: NO_SPANNING_TREE,
-          port: [{ name: carrier, ...(!tagged && { vlan: {} }) }],
-        },
+        bridge: { options: NO_SPANNING_TREE, port: [{ name: carrier, ...(!tagged && { vlan: {} }) }] },
         ipv4,
         ipv6,
       },
@@ -193,14 +189,14 @@ function segmentInterfaces(
 const OFF = { enabled: false }
 const NO_SPANNING_TREE = { stp: { enabled: false } }
 
-/** Every address that this node has on a segment, of all clouds on it. */
+/** The addresses that the node has on a segment, in all its clouds. */
 function addressing(
   node: ClusterNode,
-  tenancies: readonly SegmentTenant[],
+  tenants: readonly SegmentTenant[],
 ): { readonly ipv4: Interface; readonly ipv6: Interface } {
   const four: unknown[] = []
   const six: unknown[] = []
-  for (const { network } of tenancies) {
+  for (const { network } of tenants) {
     for (const { name, address: ip } of network.nodes) {
       if (name !== node.name) continue
       const list = ip.includes(':') ? six : four
@@ -213,7 +209,7 @@ function addressing(
   }
 }
 
-/** Where the addresses are: the bridge if there is one. */
+/** The interface that has the addresses: the bridge if there is one. */
 function addressedInterface(node: ClusterNode, segment: Segment): string {
   return segment.bridge ?? (segment.vlan === undefined ? (node.nics[segment.nic] ?? '') : segment.interface)
 }

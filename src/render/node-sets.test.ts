@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { testPlan } from '../../test/plan.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { SiteFileCloud } from '../api/site.ts'
-import { renderDnsData } from './dns-data.ts'
+import { renderDnsData } from './netconfig.ts'
 import { renderDataPlane } from './node-sets.ts'
 
 const hosts = [{ name: 'edpm-compute-0' }, { name: 'edpm-compute-1' }]
@@ -15,7 +15,7 @@ function rendered(cloud: Partial<SiteFileCloud> = { hosts }): readonly KubeObjec
 }
 
 function nodeSet(cloud?: Partial<SiteFileCloud>) {
-  const object = rendered(cloud).find((one) => one.kind === 'OpenStackDataPlaneNodeSet')
+  const object = rendered(cloud).find((candidate) => candidate.kind === 'OpenStackDataPlaneNodeSet')
   return object?.['spec'] as {
     readonly nodes: Readonly<Record<string, { readonly networks: readonly unknown[] }>>
     readonly nodeTemplate: { readonly ansible: { readonly ansibleVars: Readonly<Record<string, unknown>> } }
@@ -26,12 +26,12 @@ function nodeSet(cloud?: Partial<SiteFileCloud>) {
 
 const deploymentName = (objects: readonly KubeObject[]) => objects.at(-1)?.metadata.name
 
-describe('the data plane', () => {
-  it('is nothing without hosts', () => {
+describe('renderDataPlane', () => {
+  it('renders nothing without hosts', () => {
     expect(rendered({})).toEqual([])
   })
 
-  it('fixes every address of every host, as planned', () => {
+  it('fixes every planned address of every host', () => {
     expect(nodeSet().nodes['edpm-compute-1']).toEqual({
       hostName: 'edpm-compute-1',
       ansible: { ansibleHost: '192.168.122.101' },
@@ -46,7 +46,7 @@ describe('the data plane', () => {
     expect(nodeSet().networkAttachments).toEqual(['ctlplane'])
   })
 
-  it("lays out the hosts' NIC as the plan says: VLANs, widths, one bridge", () => {
+  it('renders the network of the hosts: VLANs, MTUs, one bridge', () => {
     const template = String(nodeSet().nodeTemplate.ansible.ansibleVars['edpm_network_config_template'])
     const filled = template.replace(/\{\{ \w+_host_routes \}\}|\{\{ \w+_(?:nameservers|domains) \}\}/g, '[]')
     const { network_config: config } = load(filled.replace(/\{\{ (\w+) \}\}/g, '$1')) as {
@@ -64,11 +64,11 @@ describe('the data plane', () => {
     })
   })
 
-  it("tells the hosts to ask the cloud's own DNS", () => {
+  it("sets the cloud's own DNS on the hosts", () => {
     expect(nodeSet().nodeTemplate.ansible.ansibleVars['ctlplane_dns_nameservers']).toEqual(['192.168.122.80'])
   })
 
-  it('has a NodeSet and a nova service for each cell that has hosts', () => {
+  it('renders a NodeSet and a nova service for each cell with hosts', () => {
     const objects = rendered({
       services: { nova: { cells: ['cell1', 'cell2'] } },
       hosts: [{ name: 'a' }, { name: 'b', cell: 'cell2' }],
@@ -82,14 +82,14 @@ describe('the data plane', () => {
     expect(objects.at(-1)?.['spec']).toEqual({ nodeSets: ['edpm-cell1', 'edpm-cell2'] })
   })
 
-  it('names a Deployment by what it deploys: the same for the same, another for another', () => {
+  it('names a Deployment after the hash of what it deploys', () => {
     expect(deploymentName(rendered())).toBe(deploymentName(rendered()))
     expect(deploymentName(rendered())).toMatch(/^edpm-[0-9a-f]{10}$/)
     expect(deploymentName(rendered({ hosts: hosts.slice(0, 1) }))).not.toBe(deploymentName(rendered()))
     expect(deploymentName(rendered({ hosts, dataPlane: { ntp: ['a'] } }))).not.toBe(deploymentName(rendered()))
   })
 
-  it('takes names of Secrets, NTP, registry and raw variables from the site', () => {
+  it('uses Secret names, NTP, registry and raw variables of the site file', () => {
     const spec = nodeSet({
       hosts,
       dataPlane: {
@@ -112,7 +112,7 @@ describe('the data plane', () => {
     })
   })
 
-  it('gives nova its Ceph configuration', () => {
+  it('renders the Ceph configuration of nova', () => {
     const objects = rendered({ hosts, ceph: { secret: 'ceph', fsid: '6b6a' } })
     const config = objects.find((object) => object.kind === 'ConfigMap')?.['data'] as Record<string, string>
     expect(config['03-ceph-nova.conf']).toContain('rbd_secret_uuid = 6b6a\n')
@@ -120,8 +120,8 @@ describe('the data plane', () => {
   })
 })
 
-describe("the hosts' names", () => {
-  it('lead to their addresses on every network', () => {
+describe('renderDnsData', () => {
+  it('has the names of the hosts on every network', () => {
     const plan = testPlan({ clouds: [{ name: 'rhoso1', namespace: 'openstack', hosts }] })
     const [only] = plan.clouds
     const [data] = only ? renderDnsData(plan, only) : []

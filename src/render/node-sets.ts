@@ -1,7 +1,7 @@
 /**
- * The data plane of today's API: a NodeSet for the hosts of each cell, the nova service of that cell, and a Deployment.
+ * Renders the data plane by the NodeSet API: a NodeSet and a nova service for each cell with hosts, and a Deployment.
  *
- * A Deployment runs once and never again: its name carries the hash of what it deploys, so a change makes a new one.
+ * A Deployment runs once, so its name contains the hash of what it deploys, and a change creates a new one.
  */
 import { createHash } from 'node:crypto'
 import { MIGRATION_SECRET, SSH_SECRET } from '../api/node-secrets.ts'
@@ -11,10 +11,9 @@ import type { Plan, PlannedCloud, PlannedHostAddress, PlannedNetwork } from '../
 import { cellNames } from '../plan/slots/cloud-services.ts'
 import { detectEra } from '../plan/slots/slots.ts'
 import { novaComputeConfig } from './control-plane/ceph.ts'
-import { dnsServers } from './control-plane/context.ts'
+import { dnsServers } from './control-plane/templates.ts'
 import { addOwnershipLabels } from './labels.ts'
 import { type Fields, mergePatch } from './merge.ts'
-import { osNetConfigTemplate } from './os-net-config.ts'
 import { findSubnet } from './spans.ts'
 
 const DATA_PLANE = 'dataplane.openstack.org/v1beta1'
@@ -22,7 +21,7 @@ const DATA_PLANE = 'dataplane.openstack.org/v1beta1'
 type Host = NonNullable<SiteFileCloud['hosts']>[number]
 type DataPlane = NonNullable<SiteFileCloud['dataPlane']>
 
-/** What runs on every host, in the order in which it must. */
+/** In the order in which they must run on a host. */
 function defaultServices(cloud: PlannedCloud, cell: string): readonly string[] {
   return [
     'bootstrap',
@@ -44,12 +43,12 @@ function defaultServices(cloud: PlannedCloud, cell: string): readonly string[] {
 
 export function renderDataPlane(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
   const hosts = cloud.from.file.hosts ?? []
-  // The API of 2023 had Roles and Nodes instead; the data plane's own controllers serve those.
+  // The 2023 release has the Role/Node API instead, which Stackloom's own controllers serve.
   if (hosts.length === 0 || detectEra(plan.slots) === '2023') return []
   const cells = groupHostsByCell(cloud, hosts)
   const objects = [
     ...cells.flatMap(([cell]) => novaService(cloud, cell)),
-    ...cells.map(([cell, own]) => nodeSet(plan, cloud, cell, own)),
+    ...cells.map(([cell, cellHosts]) => nodeSet(plan, cloud, cell, cellHosts)),
   ]
   return [...objects, deployment(cloud, objects)].map((object) =>
     addOwnershipLabels(object, { site: plan.site, cloud: cloud.name }),
@@ -69,7 +68,7 @@ function groupHostsByCell(
   return [...byCell]
 }
 
-/** nova-compute of one cell: the built-in service speaks for cell1 alone. */
+/** nova-compute of one cell: the built-in service is for cell1 only. */
 function novaService(cloud: PlannedCloud, cell: string): readonly KubeObject[] {
   const { ceph } = cloud.from.file
   const migration = cloud.from.file.dataPlane?.migrationSecret ?? MIGRATION_SECRET
@@ -82,11 +81,7 @@ function novaService(cloud: PlannedCloud, cell: string): readonly KubeObject[] {
       playbook: 'osp.edpm.nova',
       caCerts: 'combined-ca-bundle',
       tlsCerts: {
-        default: {
-          contents: ['dnsnames', 'ips'],
-          networks: ['ctlplane'],
-          issuer: 'osp-rootca-issuer-internal',
-        },
+        default: { contents: ['dnsnames', 'ips'], networks: ['ctlplane'], issuer: 'osp-rootca-issuer-internal' },
       },
       dataSources: [
         { secretRef: { name: `nova-${cell}-compute-config` } },
@@ -159,7 +154,7 @@ function ansibleVars(
   const bridge = 'br-ex'
   const nic = dataPlane.nic ?? 'nic1'
   const vars = {
-    edpm_network_config_template: osNetConfigTemplate(networks, { nic, bridge }),
+    edpm_network_config_template: osNetConfigTemplate(networks, nic, bridge),
     neutron_physical_bridge_name: bridge,
     neutron_public_interface_name: nic,
     timesync_ntp_servers: (dataPlane.ntp ?? []).map((hostname) => ({ hostname })),
@@ -173,10 +168,10 @@ function ansibleVars(
   return mergePatch(vars, dataPlane.ansibleVars)
 }
 
-/** Hosts ask the cloud's own dnsmasq: it alone knows the internal endpoints by name. */
+/** The cloud's own dnsmasq, because only it resolves the internal endpoints. */
 function hostDns(plan: Plan, cloud: PlannedCloud): readonly string[] {
-  const own = cloud.networks.flatMap((network) => network.vips).filter((vip) => vip.slot === 'dns')
-  return own.length > 0 ? own.map((vip) => vip.address) : dnsServers(plan, cloud)
+  const dnsVips = cloud.networks.flatMap((network) => network.vips).filter((vip) => vip.slot === 'dns')
+  return dnsVips.length > 0 ? dnsVips.map((vip) => vip.address) : dnsServers(plan, cloud)
 }
 
 function sshRanges(cloud: PlannedCloud): readonly string[] {
@@ -196,7 +191,7 @@ function renderNode(host: Host, networks: readonly PlannedNetwork[]): Fields {
   }
 }
 
-/** Every address was planned, so every address is fixed: an IPSet made later gets the same. */
+/** Every address is planned, so every address is fixed: an IPSet that is created later gets the same. */
 function renderNodeNetwork(network: PlannedNetwork, { address }: PlannedHostAddress): Fields {
   return {
     name: network.name,
@@ -215,4 +210,50 @@ function deployment(cloud: PlannedCloud, objects: readonly KubeObject[]): KubeOb
     metadata: { name: `edpm-${hash}`, namespace: cloud.namespace },
     spec: { nodeSets: sets.map((set) => set.metadata.name) },
   }
+}
+
+/**
+ * Renders the network of a host for os-net-config: an OVS bridge over the host's NIC and a VLAN for each tagged network.
+ * Addresses and routes differ from host to host, so they are Ansible variables. `nic` is `nic1` or a name.
+ */
+function osNetConfigTemplate(networks: readonly PlannedNetwork[], nic: string, bridge: string): string {
+  const mtu = Math.max(1500, ...networks.map((network) => network.mtu))
+  const untagged = networks.find((network) => networkVlan(network) === undefined)
+  const tagged = networks.filter((network) => networkVlan(network) !== undefined)
+  const lines = [
+    '---',
+    'network_config:',
+    '- type: ovs_bridge',
+    `  name: ${bridge}`,
+    `  mtu: ${mtu}`,
+    '  use_dhcp: false',
+    '  dns_servers: {{ ctlplane_dns_nameservers }}',
+    '  domain: {{ dns_search_domains }}',
+    ...(untagged ? addressing(untagged, '  ') : []),
+    '  members:',
+    '  - type: interface',
+    `    name: ${nic}`,
+    `    mtu: ${mtu}`,
+    // The bridge takes the MAC address of this member, so it stays the same after a restart.
+    '    primary: true',
+    ...tagged.flatMap((network) => [
+      '  - type: vlan',
+      `    vlan_id: ${networkVlan(network)}`,
+      `    mtu: ${network.mtu}`,
+      ...addressing(network, '    '),
+    ]),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function addressing({ name }: PlannedNetwork, indent: string): readonly string[] {
+  return [
+    `${indent}addresses:`,
+    `${indent}- ip_netmask: {{ ${name}_ip }}/{{ ${name}_cidr }}`,
+    `${indent}routes: {{ ${name}_host_routes }}`,
+  ]
+}
+
+function networkVlan(network: PlannedNetwork): number | undefined {
+  return network.vlan ?? network.subnets[0]?.vlan
 }

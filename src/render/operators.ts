@@ -1,20 +1,20 @@
 /**
- * What the clouds share on OpenShift: the operators, as OperatorGroup and Subscription, and the resources that turn
- * them on. On plain Kubernetes there is no OLM: `requirements` says what must be there already.
+ * Renders namespaces, and on OpenShift the operators that the clouds share: OperatorGroups, Subscriptions, operands.
+ *
+ * Plain Kubernetes has no OLM; `installRequirements` lists what must be installed there first.
  */
 import type { KubeObject } from '../api/object.ts'
-import type { Plan } from '../plan/plan.ts'
+import type { Plan, PlannedCloud } from '../plan/plan.ts'
 import { detectEra } from '../plan/slots/slots.ts'
 import type { OperatorName } from '../site/site.ts'
-import { addOwnershipLabels } from './labels.ts'
-import { namespace } from './namespaces.ts'
+import { addOwnershipLabels, ownershipLabels } from './labels.ts'
 
 interface Operator {
   readonly namespace: string
   readonly package: string
   readonly subscription: string
   readonly group: string
-  /** Watches its own namespace only; the others watch all. */
+  /** Watches only its own namespace. */
   readonly ownNamespace?: boolean
 }
 
@@ -43,46 +43,45 @@ const operators: Readonly<Record<OperatorName, Operator>> = {
     namespace: 'openstack-operators',
     package: 'openstack-operator',
     subscription: 'openstack-operator',
-    // No target namespaces: one operator serves every cloud.
+    // Without target namespaces one operator serves every cloud.
     group: 'openstack',
   },
 }
 
-/** Namespace, OperatorGroup and Subscription of one operator; nothing on plain Kubernetes. */
 export function renderOperator(plan: Plan, name: OperatorName): readonly KubeObject[] {
   if (plan.from.cluster.platform !== 'openshift') return []
   const operator = operators[name]
   const source = plan.from.cluster.operators[name]
-  const at = name === 'metallb' ? plan.from.cluster.metallb.namespace : operator.namespace
+  const namespace = name === 'metallb' ? plan.from.cluster.metallb.namespace : operator.namespace
   const catalog = source.image ? `${operator.package}-index` : source.source
   const objects: readonly KubeObject[] = [
     {
       apiVersion: 'operators.coreos.com/v1',
       kind: 'OperatorGroup',
-      metadata: { name: operator.group, namespace: at },
-      spec: operator.ownNamespace ? { targetNamespaces: [at] } : {},
+      metadata: { name: operator.group, namespace },
+      spec: operator.ownNamespace ? { targetNamespaces: [namespace] } : {},
     },
-    ...(source.image ? [catalogSource(catalog, at, source.image)] : []),
+    ...(source.image ? [catalogSource(catalog, namespace, source.image)] : []),
     {
       apiVersion: 'operators.coreos.com/v1alpha1',
       kind: 'Subscription',
-      metadata: { name: operator.subscription, namespace: at },
+      metadata: { name: operator.subscription, namespace },
       spec: {
         channel: source.channel,
         name: operator.package,
         source: catalog,
-        sourceNamespace: source.image ? at : source.sourceNamespace,
+        sourceNamespace: source.image ? namespace : source.sourceNamespace,
       },
     },
   ]
-  return [namespace(plan, at), ...objects.map((object) => addOwnershipLabels(object, { site: plan.site }))]
+  return [renderNamespace(plan, namespace), ...objects.map((object) => addOwnershipLabels(object, { site: plan.site }))]
 }
 
-function catalogSource(name: string, at: string, image: string): KubeObject {
+function catalogSource(name: string, namespace: string, image: string): KubeObject {
   return {
     apiVersion: 'operators.coreos.com/v1alpha1',
     kind: 'CatalogSource',
-    metadata: { name, namespace: at },
+    metadata: { name, namespace },
     spec: { sourceType: 'grpc', image, displayName: name },
   }
 }
@@ -90,12 +89,7 @@ function catalogSource(name: string, at: string, image: string): KubeObject {
 const WORKERS = { 'node-role.kubernetes.io/worker': '' }
 
 export function renderNmstateOperand(plan: Plan): readonly KubeObject[] {
-  return operand(plan, {
-    apiVersion: 'nmstate.io/v1',
-    kind: 'NMState',
-    metadata: { name: 'nmstate' },
-    spec: {},
-  })
+  return operand(plan, { apiVersion: 'nmstate.io/v1', kind: 'NMState', metadata: { name: 'nmstate' }, spec: {} })
 }
 
 export function renderMetalLbOperand(plan: Plan): readonly KubeObject[] {
@@ -107,7 +101,7 @@ export function renderMetalLbOperand(plan: Plan): readonly KubeObject[] {
   })
 }
 
-/** What turns the service operators on; in 2023 they came with the Subscription alone. */
+/** Starts the service operators; in the 2023 release the Subscription alone did that. */
 export function renderOpenStackOperand(plan: Plan): readonly KubeObject[] {
   if (detectEra(plan.slots) === '2023') return []
   return operand(plan, {
@@ -122,7 +116,7 @@ function operand(plan: Plan, object: KubeObject): readonly KubeObject[] {
   return plan.from.cluster.platform === 'openshift' ? [addOwnershipLabels(object, { site: plan.site })] : []
 }
 
-/** What must be installed before the documents mean anything, where no OLM installs it; empty on OpenShift. */
+/** Programs that must be installed before the documents can be applied; empty on OpenShift. */
 export function installRequirements(plan: Plan): readonly string[] {
   if (plan.from.cluster.platform === 'openshift') return []
   const { namespace: metallb, mode } = plan.from.cluster.metallb
@@ -133,4 +127,21 @@ export function installRequirements(plan: Plan): readonly string[] {
     'Multus, with the CNI plugins macvlan, bridge, static and whereabouts',
     'the OpenStack operators and the CRDs of their release',
   ]
+}
+
+/** Without it OpenShift computes the label `enforce` itself and overwrites ours. */
+const NO_SYNC = { 'security.openshift.io/scc.podSecurityLabelSync': 'false' }
+
+/** Privileged, because OpenStack pods need it. Sets only our labels, so that applying keeps those of others. */
+export function renderCloudNamespace(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
+  const labels = {
+    'pod-security.kubernetes.io/enforce': 'privileged',
+    ...(plan.from.cluster.platform === 'openshift' && NO_SYNC),
+    ...ownershipLabels({ site: plan.site, cloud: cloud.name }),
+  }
+  return [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: cloud.namespace, labels } }]
+}
+
+function renderNamespace(plan: Plan, name: string): KubeObject {
+  return addOwnershipLabels({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, { site: plan.site })
 }

@@ -1,35 +1,32 @@
 /**
- * The network probe's objects: a pod on every network of a cloud and on every node, and the program that it runs.
+ * Renders the network probe: a pod on every network of a cloud and on every node, and the program that it runs.
  *
- * Named and labelled so that nobody takes them for a workload; they end by themselves if nobody removes them.
+ * Names and labels show that the pods are no workload; they end by themselves if they are not removed.
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Plan, PlannedCloud, PlannedNetwork } from '../plan/plan.ts'
 import { addOwnershipLabels } from './labels.ts'
-import { NETWORKS_ANNOTATION } from './networks-annotation.ts'
+import { NETWORKS_ANNOTATION } from './multus.ts'
 
 export const PROBE_LABEL = 'stackloom.dev/probe'
 const PROBE_NODE_LABEL = 'stackloom.dev/node'
 const NAME = 'stackloom-probe'
-/** The interface that Multus is asked to make. */
+/** The interface that Multus creates. */
 const PROBE_INTERFACE = 'net1'
 export const PROBE_COMMAND = ['sh', '/probe/probe.sh', PROBE_INTERFACE]
 const LIFE_SECONDS = 900
 
 export interface ProbeSettings {
   readonly image: string
-  /** The text of the program. */
+  /** The source of the program. */
   readonly program: string
 }
 
 export function renderProbe(plan: Plan, cloud: PlannedCloud, settings: ProbeSettings): readonly KubeObject[] {
   const { namespace } = cloud
-  const own = (object: KubeObject, network?: string): KubeObject =>
+  const addLabels = (object: KubeObject, network?: string): KubeObject =>
     addOwnershipLabels(
-      {
-        ...object,
-        metadata: { ...object.metadata, labels: { ...object.metadata.labels, [PROBE_LABEL]: 'network' } },
-      },
+      { ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, [PROBE_LABEL]: 'network' } } },
       { site: plan.site, cloud: cloud.name, ...(network !== undefined && { network }) },
     )
   const account = {
@@ -47,12 +44,12 @@ export function renderProbe(plan: Plan, cloud: PlannedCloud, settings: ProbeSett
   const pods = cloud.networks
     .filter(isProbed)
     .flatMap((network) =>
-      plan.from.cluster.nodes.map(({ name }) => own(pod(cloud, network, name, settings.image), network.name)),
+      plan.from.cluster.nodes.map(({ name }) => addLabels(pod(cloud, network, name, settings.image), network.name)),
     )
-  return [own(account), own(program), ...pods]
+  return [addLabels(account), addLabels(program), ...pods]
 }
 
-/** Networks on which pods get addresses; datacentre rides on ctlplane's bridge and has none of its own. */
+/** Networks on which pods get addresses; datacentre uses ctlplane's bridge and has none. */
 function isProbed(network: PlannedNetwork): boolean {
   return network.attach !== 'none' && network.subnets.some(({ spans }) => spans.some(({ role }) => role === 'pods'))
 }
@@ -87,7 +84,7 @@ function pod({ namespace }: PlannedCloud, network: PlannedNetwork, node: string,
           image,
           command: ['sleep', String(LIFE_SECONDS)],
           resources: { requests: { cpu: '10m', memory: '16Mi' }, limits: { memory: '64Mi' } },
-          // Raw packets, and nothing else: ARP cannot be asked without.
+          // ARP needs raw packets, and the probe needs no other capability.
           securityContext: {
             runAsUser: 0,
             allowPrivilegeEscalation: false,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { testPlan } from '../../test/plan.ts'
 import { objectIdentity } from '../api/object.ts'
 import { writeYamlStream } from '../yaml/write.ts'
-import { documentStages, renderDocuments } from './render.ts'
+import { documentStages, renderDocuments, renderSite } from './render.ts'
 
 const clouds = Array.from({ length: 3 }, (_, index) => ({
   name: `rhoso${index + 1}`,
@@ -10,15 +10,15 @@ const clouds = Array.from({ length: 3 }, (_, index) => ({
   hosts: [{ name: `compute-${index}` }],
 }))
 
-describe('the documents of a site', () => {
+describe('renderDocuments', () => {
   const documents = renderDocuments(testPlan({ clouds }))
 
-  it('are one each: no two have one identity', () => {
+  it('renders no two documents with one identity', () => {
     const all = documents.map(({ object }) => objectIdentity(object))
     expect(new Set(all).size).toBe(all.length)
   })
 
-  it('carry our labels, with the cloud where they are of one, and never the label of Argo CD', () => {
+  it('labels every document with manager, site and cloud, and not with the label of Argo CD', () => {
     for (const { object, cloud } of documents) {
       expect(object.metadata.labels).toMatchObject({
         'app.kubernetes.io/managed-by': 'stackloom',
@@ -29,7 +29,7 @@ describe('the documents of a site', () => {
     }
   })
 
-  it('come in the order of the stages, what is shared first', () => {
+  it('orders documents by stage, shared ones first', () => {
     const order = (only: string | undefined) =>
       documents.filter(({ cloud }) => cloud === only).map(({ stage }) => documentStages.indexOf(stage))
     for (const cloud of [undefined, 'rhoso1', 'rhoso2']) {
@@ -40,25 +40,42 @@ describe('the documents of a site', () => {
     )
   })
 
-  it('are byte for byte the same when rendered again', () => {
+  it('renders the same bytes again', () => {
     const text = (all: typeof documents) => writeYamlStream(all.map(({ object }) => object))
     expect(text(renderDocuments(testPlan({ clouds })))).toBe(text(documents))
   })
 
-  it('of one cloud do not change when another comes', () => {
+  it('does not change documents of a cloud when another is added', () => {
     const of = (all: typeof documents, name: string) => all.filter(({ cloud }) => cloud === name)
     const before = renderDocuments(testPlan({ clouds: clouds.slice(0, 2) }))
     expect(of(documents, 'rhoso1')).toEqual(of(before, 'rhoso1'))
     expect(of(documents, 'rhoso2')).toEqual(of(before, 'rhoso2'))
   })
 
-  it('hold no Secret', () => {
+  it('renders no Secret', () => {
     expect(documents.filter(({ object }) => object.kind === 'Secret')).toEqual([])
   })
 
-  it('install nothing on plain Kubernetes', () => {
+  it('renders no operator on plain Kubernetes', () => {
     const kinds = renderDocuments(testPlan({ platform: 'kubernetes' })).map(({ object }) => object.kind)
     for (const kind of ['Subscription', 'OperatorGroup', 'NMState', 'MetalLB', 'OpenStack'])
       expect(kinds).not.toContain(kind)
+  })
+})
+
+describe('renderSite', () => {
+  const locate = () => undefined
+
+  it('returns the documents together with the findings about them', () => {
+    const plan = testPlan({ nodes: 1 })
+    const { documents, findings } = renderSite(plan, { locate })
+    expect(documents).toEqual(renderDocuments(plan))
+    expect(findings.map(({ code }) => code)).toEqual(['SL3201'])
+  })
+
+  it('returns findings but no documents for a plan with errors', () => {
+    const error = { code: 'SL2101', severity: 'error' as const, message: 'overlap', remedy: 'choose another' }
+    const { documents } = renderSite({ ...testPlan(), findings: [error] }, { locate })
+    expect(documents).toEqual([])
   })
 })

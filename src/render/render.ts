@@ -1,23 +1,26 @@
 /**
- * Everything of a site but its Secrets: what `render` prints and `up` applies.
+ * Renders a plan: every object of a site except its Secrets. What is wrong with them says `lints.ts`, without rendering.
  *
- * Each document says which stage it belongs to and which cloud, so that neither has to guess. When a stage comes is
- * said by `deploy/stage-table.ts`; the order here is that of the printed stream.
+ * Each document has its stage and cloud. The order of stages is in `deploy/stage-table.ts`; here it is the printed order.
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
 import { renderControlPlane } from './control-plane/control-plane.ts'
-import { renderDnsData } from './dns-data.ts'
 import { renderAdvertisements, renderPeers, renderPools } from './metallb.ts'
 import { renderAttachments } from './multus.ts'
-import { renderCloudNamespace } from './namespaces.ts'
-import { renderNetConfig } from './netconfig.ts'
+import { renderDnsData, renderNetConfig } from './netconfig.ts'
 import { indexSegments, renderBasePolicies, renderCloudPolicies, type SegmentIndex } from './nmstate.ts'
 import { renderDataPlane } from './node-sets.ts'
-import { renderMetalLbOperand, renderNmstateOperand, renderOpenStackOperand, renderOperator } from './operators.ts'
+import {
+  renderCloudNamespace,
+  renderMetalLbOperand,
+  renderNmstateOperand,
+  renderOpenStackOperand,
+  renderOperator,
+} from './operators.ts'
 import { renderVipPolicy } from './vip-policy.ts'
 
-/** Stages of a deployment that have documents, in the order in which `render` prints them. */
+/** Stages that have documents, in the order in which `render` prints them. */
 export const documentStages = [
   'nmstate',
   'metallb',
@@ -60,8 +63,7 @@ function sharedDocuments(plan: Plan, index: SegmentIndex): readonly RenderedDocu
   ]
 }
 
-/** One cloud's documents; the index is found once for all clouds. */
-function cloudDocuments(plan: Plan, cloud: PlannedCloud, index = indexSegments(plan)): readonly RenderedDocument[] {
+function cloudDocuments(plan: Plan, cloud: PlannedCloud, index: SegmentIndex): readonly RenderedDocument[] {
   const { name } = cloud
   return [
     ...forStage('nncp', renderCloudPolicies(plan, cloud, index), name),

@@ -1,4 +1,4 @@
-/** Spans of a planned subnet as ranges: what an allocator may really give out, and what it must leave alone. */
+/** Converts the spans of a planned subnet to ranges: what an allocator may assign, and what it must not. Pure. */
 import { address, formatAddress } from '../net/address.ts'
 import { cidr, cidrContains, formatCidr } from '../net/cidr.ts'
 import { intersection, type Range, toCidrs } from '../net/range.ts'
@@ -16,7 +16,7 @@ export function spanRanges(subnet: PlannedSubnet, role: AllocatorRole): RangeSet
   return rangeSet(subnet.spans.filter((span) => span.role === role).map(parseAddressRange))
 }
 
-/** Reserved addresses inside a role's spans, which the allocator must be told of. */
+/** Reserved addresses inside a role's spans, which its allocator must exclude. */
 export function reservedRanges(subnet: PlannedSubnet, role: AllocatorRole): RangeSet {
   if (subnet.reserved.length === 0) return emptySet
   const reserved = rangeSet(subnet.reserved.map(parseAddressRange))
@@ -25,16 +25,16 @@ export function reservedRanges(subnet: PlannedSubnet, role: AllocatorRole): Rang
   )
 }
 
-/** The role's spans with holes where addresses are reserved. */
+/** The role's spans without reserved addresses. */
 export function freeSpans(subnet: PlannedSubnet, role: AllocatorRole): readonly AddressRange[] {
-  // Nearly every subnet: what the plan says is what is given out, and nothing has to be read.
+  // Nearly every subnet has no reserved addresses, and parsing would be wasted.
   if (subnet.reserved.length === 0) return subnet.spans.filter((span) => span.role === role)
   return subtract(spanRanges(subnet, role), rangeSet(subnet.reserved.map(parseAddressRange))).map(formatAddressRange)
 }
 
 export function formatCidrs(ranges: RangeSet): readonly string[] {
   const texts: string[] = []
-  for (const range of ranges) for (const toCidr of toCidrs(range)) texts.push(formatCidr(toCidr))
+  for (const range of ranges) for (const block of toCidrs(range)) texts.push(formatCidr(block))
   return texts
 }
 
@@ -56,13 +56,13 @@ export function prefixLength(network: PlannedNetwork, text: string): number {
 export function findSubnet(network: PlannedNetwork, text: string): PlannedSubnet | undefined {
   const family = text.includes(':') ? 6 : 4
   const candidates = network.subnets.filter((subnet) => subnet.family === family)
-  // The planner put the address into a subnet of this network; with one of its family there is no question.
+  // The address belongs to a subnet of this network, so a single one of its family needs no check.
   if (candidates.length < 2) return candidates[0]
-  const wanted = address(text)
-  return candidates.find((subnet) => cidrContains(cidr(subnet.cidr), wanted))
+  const parsed = address(text)
+  return candidates.find((subnet) => cidrContains(cidr(subnet.cidr), parsed))
 }
 
-/** Every address of a set, one by one: for readers that take no ranges. */
+/** Every address of a set, for consumers that take no ranges. */
 export function listAddresses(ranges: RangeSet): readonly string[] {
   return ranges.flatMap(({ family, first, last }) =>
     Array.from({ length: Number(last - first) + 1 }, (_, step) =>

@@ -1,33 +1,29 @@
 /**
- * The guard that MetalLB does not give: an admission policy per cloud. Inside the cloud's namespace a Service may ask
- * for that cloud's pools, addresses and sharing keys only; anywhere else for none of them.
- *
- * MetalLB scopes pools by namespace, but sharing keys it compares as bare text, and what it refuses it refuses too
- * late: the Service stays pending. Other people's pools, addresses and keys are nobody's business here.
+ * Renders an admission policy per cloud: in the cloud's namespace a Service may request only that cloud's pools,
+ * addresses and sharing keys; in other namespaces none of them. MetalLB limits pools to namespaces, but not sharing keys,
+ * and it refuses too late: the Service stays pending. Pools, addresses and keys of other owners are not checked.
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
 import { ownershipLabels } from './labels.ts'
 import { formatCidrs, spanRanges } from './spans.ts'
 
-/** What every cloud's policy looks at: Services … */
 const matchConstraints = {
   resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['services'] }],
 }
 
-/** … that MetalLB serves. */
 const matchConditions = [{ name: 'load-balancers', expression: "object.spec.type == 'LoadBalancer'" }]
 
 interface VipResources {
   readonly pools: readonly string[]
   readonly keys: readonly string[]
-  /** The spans of the pools as prefixes: reserved addresses in them are the cloud's too. */
+  /** The spans of the pools as prefixes, with reserved addresses: these belong to the cloud too. */
   readonly prefixes: readonly string[]
 }
 
 export function renderVipPolicy(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
-  const held = collectVipResources(cloud)
-  if (held.pools.length === 0) return []
+  const resources = collectVipResources(cloud)
+  if (resources.pools.length === 0) return []
   const name = `stackloom-vips-${cloud.namespace}`
   const metadata = { name, labels: ownershipLabels({ site: plan.site, cloud: cloud.name }) }
   const policy: KubeObject = {
@@ -38,7 +34,7 @@ export function renderVipPolicy(plan: Plan, cloud: PlannedCloud): readonly KubeO
       failurePolicy: 'Fail',
       matchConstraints,
       matchConditions,
-      variables: variables(cloud, held),
+      variables: variables(cloud, resources),
       validations: validations(cloud),
     },
   }
@@ -64,13 +60,12 @@ function collectVipResources(cloud: PlannedCloud): VipResources {
   return { pools, keys, prefixes }
 }
 
-/** Both spellings of an annotation: MetalLB prefers one, but reads the other where that one is missing. */
+/** Reads both spellings of an annotation, as MetalLB does when the preferred one is missing. */
 function annotationValues(name: string): string {
   const keys = JSON.stringify([`metallb.io/${name}`, `metallb.universe.tf/${name}`])
   return `${keys}.filter(k, k in variables.annotations).map(k, variables.annotations[k])`
 }
 
-/** The same for every cloud. */
 const requestVariables = [
   { name: 'annotations', expression: 'object.metadata.?annotations.orValue({})' },
   { name: 'pools', expression: annotationValues('address-pool') },
@@ -83,26 +78,22 @@ const requestVariables = [
   },
 ]
 
-function variables(cloud: PlannedCloud, held: VipResources): readonly unknown[] {
-  const inPrefix = `isIP(a) && ${JSON.stringify(held.prefixes)}.exists(c, cidr(c).containsIP(a))`
+function variables(cloud: PlannedCloud, resources: VipResources): readonly unknown[] {
+  const inPrefix = `isIP(a) && ${JSON.stringify(resources.prefixes)}.exists(c, cidr(c).containsIP(a))`
   return [
     { name: 'inside', expression: `object.metadata.namespace == ${JSON.stringify(cloud.namespace)}` },
     ...requestVariables,
-    { name: 'ownPools', expression: `variables.pools.filter(p, p in ${JSON.stringify(held.pools)})` },
-    { name: 'ownKeys', expression: `variables.keys.filter(k, k in ${JSON.stringify(held.keys)})` },
-    {
-      name: 'allAddressesOwn',
-      expression: `variables.addresses.all(l, l.all(a, ${inPrefix}))`,
-    },
+    { name: 'ownPools', expression: `variables.pools.filter(p, p in ${JSON.stringify(resources.pools)})` },
+    { name: 'ownKeys', expression: `variables.keys.filter(k, k in ${JSON.stringify(resources.keys)})` },
+    { name: 'allAddressesOwn', expression: `variables.addresses.all(l, l.all(a, ${inPrefix}))` },
     {
       name: 'noAddressOwn',
-      // What is no plain address (an IPv4 one mapped into IPv6, say) cannot be judged, and MetalLB might read it.
+      // Other notations (such as IPv4 mapped into IPv6) cannot be checked, and MetalLB may accept them.
       expression: `variables.addresses.all(l, l.all(a, isIP(a) && !(${inPrefix})))`,
     },
   ]
 }
 
-/** What is judged, and how it is told when it is wrong. */
 interface Rule {
   readonly expression: string
   readonly what: string
@@ -113,7 +104,6 @@ function rule(inside: string, outside: string, what: string, list: string): Rule
   return { expression: `variables.inside ? ${inside} : ${outside}`, what, list }
 }
 
-/** The same for every cloud, but for the names in its message. */
 const rules = [
   rule(
     "variables.pools.all(p, p == '' || p in variables.ownPools)",

@@ -1,19 +1,19 @@
-/** `stackloom access`: clouds.yaml and CA of a cloud that runs, and where its dashboard is. Prints no password. */
+/** Defines `stackloom access`: writes clouds.yaml and CA of a running cloud and shows its URLs. Prints no password. */
 import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { Command } from 'commander'
 import type { Access } from '../../deploy/access.ts'
-import { cloudNotFound } from '../../deploy/findings/access.ts'
+import { cloudNotFound, contextTaken, noKubeconfig } from '../../deploy/findings/access.ts'
 import { type ExitCode, Failure, failure } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
 import type { Connection } from '../../kube/connect.ts'
-import { openCluster } from '../cluster.ts'
+import { type ClusterFlags, openCluster } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
+import { readInput, writeOutput } from '../files.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
-import { addContext } from './context.ts'
-import { type WrittenAccess, writeAccess } from './files.ts'
 
 interface Options {
   readonly cloud: string
@@ -26,15 +26,18 @@ interface Options {
   readonly output: Format
 }
 
+/** Mode of files that hold a password. */
+const PRIVATE = { replace: true, mode: 0o600 } as const
+
 export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(command, [
-    'stackloom access --cloud rhoso1            # clouds.yaml and the CA, here',
+    'stackloom access --cloud rhoso1            # writes clouds.yaml and the CA to this folder',
     'stackloom access --cloud rhoso1 --out ~/.config/openstack',
-    'stackloom access --cloud rhoso1 --context  # a kubeconfig context rhoso1 with its namespace',
+    'stackloom access --cloud rhoso1 --context  # adds a kubeconfig context rhoso1 with its namespace',
   ])
-    .requiredOption('--cloud <name>', 'the cloud to get into')
-    .option('-f, --file <file>', 'the site file, for a cloud that no inventory lists', 'site.yaml')
-    .option('--out <dir>', 'where clouds.yaml and the CA go; other clouds in that file stay', '.')
+    .requiredOption('--cloud <name>', 'access this cloud')
+    .option('-f, --file <file>', 'site file, for a cloud that no inventory lists', 'site.yaml')
+    .option('--out <dir>', 'write clouds.yaml and the CA to this folder; other clouds in the file stay', '.')
     .option('--kubeconfig <file>', 'kubeconfig to use (default: KUBECONFIG, ~/.kube/config, the pod)')
     .option('--use-context <name>', 'context of the kubeconfig to use (default: its current one)')
     .option('--context [name]', "add a context with the cloud's namespace (default: the cloud's name)")
@@ -43,47 +46,50 @@ export function define(command: Command, { io, act }: CommandContext): void {
 }
 
 async function run(options: Options, io: Io): Promise<ExitCode> {
-  const { cloud, kubeconfig, useContext } = options
+  const { cloud, kubeconfig, useContext, output } = options
   const flags = { ...(kubeconfig && { kubeconfig }), ...(useContext && { context: useContext }) }
   const connection = await openCluster(flags, io)
   try {
-    const namespace = await namespaceOf(connection, options, io)
-    const access = await look(connection, cloud, namespace)
+    const namespace = await findNamespace(connection, options, io)
+    const access = await read(connection, cloud, namespace)
     if (hasErrors(access.findings)) throw new Failure(access.findings, 1)
     io.stderr(formatFindings(access.findings, io.colour.stderr))
     const written = await writeAccess(cloud, access, options.out, io)
-    const context =
-      options.context &&
-      (await addContext(options.context === true ? cloud : options.context, namespace, { connection, flags }, io))
-    const shown = {
+    const name = options.context === true ? cloud : options.context
+    const context = name && (await addContext(name, namespace, { connection, flags }, io))
+    const { authUrl, dashboard } = access
+    const result = {
       cloud,
       namespace,
       ...written,
-      ...told(cloud, namespace, access, written),
+      ...(authUrl !== undefined && { authUrl }),
+      ...(dashboard !== undefined && { dashboard }),
+      client: `OS_CLIENT_CONFIG_FILE=${written.clouds} openstack --os-cloud ${cloud} endpoint list`,
+      pod: `kubectl -n ${namespace} exec -it openstackclient -- openstack endpoint list`,
       ...(context && { context }),
     }
-    io.stdout(options.output === 'table' ? lines(shown) : await serialise(shown, options.output))
+    io.stdout(output === 'table' ? formatRows(result) : await serialise(result, output))
     return 0
   } finally {
     await connection.close()
   }
 }
 
-async function look({ client }: Connection, cloud: string, namespace: string): Promise<Access> {
+async function read({ client }: Connection, cloud: string, namespace: string): Promise<Access> {
   const { readAccess, accessObjectRefs } = await import('../../deploy/access.ts')
   const { indexSnapshot } = await import('../../api/snapshot.ts')
-  // By name, one by one: whoever may use a cloud may not list all its Secrets.
+  // By name, one by one: users of a cloud may not have the right to list its Secrets.
   const found = await Promise.all(accessObjectRefs(namespace).map((ref) => client.get(ref)))
-  return readAccess(cloud, namespace, indexSnapshot({ objects: found.filter((one) => one !== undefined), unread: [] }))
+  const objects = found.filter((object) => object !== undefined)
+  return readAccess(cloud, namespace, indexSnapshot({ objects, unread: [] }))
 }
 
-async function namespaceOf({ client }: Connection, { cloud, file }: Options, io: Io): Promise<string> {
+async function findNamespace({ client }: Connection, { cloud, file }: Options, io: Io): Promise<string> {
   const { readInventory } = await import('../../deploy/inventory.ts')
   const recorded = (await readInventory(client, cloud))?.namespace
   if (recorded !== undefined) return recorded
   if (file === '-' || existsSync(path.resolve(io.cwd, file))) {
     const { readSite } = await import('../../site/read.ts')
-    const { readInput } = await import('../files.ts')
     const { site } = readSite(await readInput(file, io), file)
     const found = site?.clouds.find(({ name }) => name === cloud)
     if (found) return found.namespace
@@ -91,24 +97,70 @@ async function namespaceOf({ client }: Connection, { cloud, file }: Options, io:
   throw failure(cloudNotFound, { cloud, file })
 }
 
-/** What a person types next. */
-function told(cloud: string, namespace: string, { authUrl, dashboard }: Access, { clouds }: WrittenAccess) {
-  return {
-    ...(authUrl !== undefined && { authUrl }),
-    ...(dashboard !== undefined && { dashboard }),
-    client: `OS_CLIENT_CONFIG_FILE=${clouds} openstack --os-cloud ${cloud} endpoint list`,
-    pod: `kubectl -n ${namespace} exec -it openstackclient -- openstack endpoint list`,
-  }
+const labels: Readonly<Record<string, string>> = {
+  clouds: 'clouds.yaml',
+  ca: 'CA',
+  authUrl: 'keystone',
+  pod: 'in the cluster',
 }
 
-function lines(shown: Readonly<Record<string, string>>): string {
-  const words: Readonly<Record<string, string>> = {
-    clouds: 'clouds.yaml',
-    ca: 'CA',
-    authUrl: 'keystone',
-    pod: 'in the cluster',
+function formatRows(result: Readonly<Record<string, string>>): string {
+  const rows = Object.entries(result).map(([key, value]) => [labels[key] ?? key, value] as const)
+  const width = Math.max(...rows.map(([label]) => label.length))
+  return rows.map(([label, value]) => `${label.padEnd(width)}  ${value}\n`).join('')
+}
+
+interface WrittenAccess {
+  readonly clouds: string
+  readonly ca?: string
+}
+
+async function writeAccess(cloud: string, { entry, ca }: Access, out: string, io: Io): Promise<WrittenAccess> {
+  const folder = path.resolve(io.cwd, out)
+  await mkdir(folder, { recursive: true })
+  const clouds = path.join(folder, 'clouds.yaml')
+  if (ca === undefined) {
+    await writeOutput(clouds, await addCloud(clouds, cloud, { ...entry }, io), io, PRIVATE)
+    return { clouds }
   }
-  const rows = Object.entries(shown).map(([key, value]) => [words[key] ?? key, value] as const)
-  const width = Math.max(...rows.map(([key]) => key.length))
-  return rows.map(([key, value]) => `${key.padEnd(width)}  ${value}\n`).join('')
+  const caFile = path.join(folder, `${cloud}-ca.pem`)
+  const text = await addCloud(clouds, cloud, { ...entry, cacert: caFile }, io)
+  await writeOutput(caFile, ca, io, PRIVATE)
+  await writeOutput(clouds, text, io, PRIVATE)
+  return { clouds, ca: caFile }
+}
+
+/** Other clouds of the file stay, with their comments. */
+async function addCloud(file: string, cloud: string, entry: object, io: Io): Promise<string> {
+  const { writeYaml } = await import('../../yaml/write.ts')
+  if (!existsSync(file)) return writeYaml({ clouds: { [cloud]: entry } })
+  const { editYaml } = await import('../../yaml/edit.ts')
+  const { readYaml } = await import('../../yaml/read.ts')
+  const text = Buffer.from(await readInput(file, io)).toString('utf8')
+  const { findings } = readYaml(text, file)
+  if (hasErrors(findings)) throw new Failure(findings, 2)
+  return editYaml(text, [{ path: ['clouds', cloud], value: entry }])
+}
+
+/** Adds a context to the kubeconfig that the command uses; the current context stays. */
+async function addContext(
+  name: string,
+  namespace: string,
+  { connection, flags }: { readonly connection: Connection; readonly flags: ClusterFlags },
+  io: Io,
+): Promise<string> {
+  const { kubeconfigFiles } = await import('../../kube/cluster-access.ts')
+  const { readKubeconfig } = await import('../../kube/kubeconfig.ts')
+  const { addKubeconfigContext } = await import('../../deploy/access.ts')
+  const { contexts } = await readKubeconfig(kubeconfigFiles({ kubeconfig: flags.kubeconfig, env: io.env }), false)
+  const used = contexts.get(connection.context ?? '')
+  if (!used) throw failure(noKubeconfig, {})
+  const { cluster = '', user } = used.entry
+  const context = { name, cluster, ...(user !== undefined && { user }), namespace }
+  const { file } = contexts.get(name) ?? used
+  const text = Buffer.from(await readInput(file, io)).toString('utf8')
+  const result = addKubeconfigContext(text, context)
+  if (result.kind === 'taken') throw failure(contextTaken, { context: name, file }, { exitCode: 1 })
+  if (result.kind === 'added') await writeOutput(used.file, result.text, io, PRIVATE)
+  return name
 }

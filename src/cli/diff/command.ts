@@ -1,4 +1,4 @@
-/** `stackloom diff`: what `up` would change on the cluster, by server-side dry run. Exit 1 when there is something. */
+/** Defines `stackloom diff`: shows what `up` would change, by server-side dry run. Exits with 1 for differences. */
 import type { Command } from 'commander'
 import type { ExitCode } from '../../errors/failure.ts'
 import { type ClusterFlags, withClusterFlags } from '../cluster.ts'
@@ -17,27 +17,30 @@ interface Options extends PlanningOptions, ClusterFlags {
 
 export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(withClusterFlags(withPlanningOptions(command)), [
-    'stackloom diff -f site.yaml                # 0: nothing, 1: differences, 2: cannot tell',
+    'stackloom diff -f site.yaml                # exits with 0: nothing, 1: differences, 2: cannot tell',
     'stackloom diff --cloud rhoso2 -o json',
   ])
-    .option('--cloud <name>', 'only this cloud, and what the clouds share; may be repeated', collect)
-    .option('--force-conflicts', 'as if fields of other managers were taken')
+    .option('--cloud <name>', 'limit to this cloud and what the clouds share; may be repeated', collect)
+    .option('--force-conflicts', 'compare as if fields of other managers were taken over')
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: Options) => act(() => withDeployment(options, io, (deployment) => diff(deployment, options, io))))
 }
 
-async function diff({ site, connection, lookout }: Deployment, options: Options, io: Io): Promise<ExitCode> {
-  const { diffSite, changedDocuments } = await import('../../deploy/site-changes.ts')
-  const { dryRun } = await import('../../deploy/dry-run.ts')
+async function diff(deployment: Deployment, options: Options, io: Io): Promise<ExitCode> {
+  const { planning, documents, connection, view } = deployment
+  const { diffSite, changedDocuments, dryRun } = await import('../../deploy/site-changes.ts')
   const { formatChanges, changesJson } = await import('../output/changes.ts')
   const { client } = connection
-  const selection = { clouds: options.cloud ?? [] }
-  const changes = await diffSite(site, { client, lookout }, silentContext(io), selection)
-  const told = await dryRun(changes, client, { force: options.forceConflicts ?? false, signal: io.stop })
-  if (options.output === 'table')
-    io.stdout(formatChanges(told, { columns: io.columns, colour: io.colour.stdout, brief: false }))
-  else io.stdout(await serialise({ ...(changesJson(told) as object), refusals: told.refusals }, options.output))
-  io.stderr(formatFindings([...told.findings, ...told.refusals], io.colour.stderr))
-  const many = changedDocuments(told).length + told.settings.length + told.leftovers.length
-  return many === 0 && told.refusals.length === 0 ? 0 : 1
+  const deps = { client, view, plan: planning.plan, documents }
+  const changes = await diffSite(deps, silentContext(io), { clouds: options.cloud ?? [] })
+  const result = await dryRun(changes, client, { force: options.forceConflicts ?? false, signal: io.stop })
+  const { settings, leftovers, findings, refusals } = result
+  io.stdout(
+    options.output === 'table'
+      ? formatChanges(result, { columns: io.columns, colour: io.colour.stdout, brief: false })
+      : await serialise({ ...(changesJson(result) as object), refusals }, options.output),
+  )
+  io.stderr(formatFindings([...findings, ...refusals], io.colour.stderr))
+  const isEmpty = [changedDocuments(result), settings, leftovers, refusals].every((list) => list.length === 0)
+  return isEmpty ? 0 : 1
 }

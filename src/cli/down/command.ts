@@ -1,4 +1,4 @@
-/** `stackloom down`: takes a cloud, or everything, out of the cluster, and proves that nothing is left. */
+/** Defines `stackloom down`: takes clouds out of the cluster and verifies that nothing is left. */
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Command } from 'commander'
@@ -32,11 +32,11 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom down --cloud rhoso2 --delete-data --yes',
     'stackloom down --all                       # the clouds, then what they shared',
   ])
-    .option('--cloud <name>', 'this cloud; may be repeated', collect)
-    .option('--all', 'every cloud, node networking, and the operators that we installed')
-    .option('-f, --file <file>', 'the site file whose lock is freed of what is gone', 'site.yaml')
+    .option('--cloud <name>', 'take down this cloud; may be repeated', collect)
+    .option('--all', 'take down every cloud, node networking, and the operators that Stackloom installed')
+    .option('-f, --file <file>', 'site file whose lock is freed of what is gone', 'site.yaml')
     .option('-y, --yes', 'do not ask for the name')
-    .option('--delete-data', "delete the clouds' volumes, too")
+    .option('--delete-data', 'delete the volumes of the clouds too')
     .addOption(eventsOption())
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: Options) => act(() => takeDown(options, io)))
@@ -45,15 +45,15 @@ export function define(command: Command, { io, act }: CommandContext): void {
 async function takeDown(options: Options, io: Io): Promise<ExitCode> {
   const { cloud = [], all } = options
   if (all === cloud.length > 0) {
-    const reason = all ? '--all and --cloud exclude each other' : 'name a cloud with --cloud, or say --all'
+    const reason = all ? '--all and --cloud exclude each other' : 'name a cloud with --cloud, or use --all'
     throw failure(wrongUse, { reason, command: 'stackloom down' })
   }
   const connection = await openCluster(options, io)
   try {
     await confirm(options, io)
     const report = await run(connection, options, io)
-    const look = { columns: io.columns, colour: io.colour.stdout }
-    io.stdout(options.output === 'table' ? formatSummary(report, look) : await serialise(report, options.output))
+    const terminal = { columns: io.columns, colour: io.colour.stdout }
+    io.stdout(options.output === 'table' ? formatSummary(report, terminal) : await serialise(report, options.output))
     if (report.outcome === 'done') await freeLock(options, io)
     return runExitCode(report, io)
   } finally {
@@ -64,7 +64,7 @@ async function takeDown(options: Options, io: Io): Promise<ExitCode> {
 async function confirm({ cloud = [], all, yes }: Options, io: Io): Promise<void> {
   if (yes) return
   for (const name of all ? ['all'] : cloud) {
-    const question = all ? 'Type "all" to take every cloud down' : `Type the name of the cloud to take down`
+    const question = all ? 'Type "all" to take every cloud down' : 'Type the name of the cloud to take down'
     if (!(await confirmByName(question, name, io))) throw failure(nameNotConfirmed, { name }, { exitCode: 1 })
   }
 }
@@ -73,22 +73,21 @@ async function run({ client }: Connection, options: Options, io: Io): Promise<Ru
   const { down } = await import('../../deploy/down/down.ts')
   const { removeSystemNamespace, forgetRecordedClouds } = await import('../../deploy/inventory.ts')
   const { all, cloud = [], deleteData = false, events } = options
-  const clouds = all ? 'all' : cloud
   const report = await runWithLease(client, events, io, async (leased) => {
-    const done = await down({ client, clouds, deleteData, ...leased })
+    const done = await down({ client, clouds: all ? 'all' : cloud, deleteData, ...leased })
     if (done.outcome === 'done' && !all) await forgetRecordedClouds(client, cloud)
     return done
   })
-  // The lease lives there, so it goes after everything else.
+  // The Lease is in that namespace, so it is deleted after everything else.
   if (all && report.outcome === 'done') await removeSystemNamespace(client)
   return report
 }
 
-/** A cloud that left the site file and is gone from the cluster holds nothing any more. */
+/** Removes clouds that left the site file and are gone from the cluster from the lock file. */
 async function freeLock({ cloud = [], file }: Options, io: Io): Promise<void> {
   if (cloud.length === 0 || file === '-' || !existsSync(path.resolve(io.cwd, file))) return
   const { planFromFiles, saveLock } = await import('../planning.ts')
-  // By the plan, not by the file of the lock: nobody needs to have planned since the cloud left the site file.
+  // A new plan, because the lock file may be older than the removal of the cloud from the site file.
   const { lock } = await planFromFiles({ file }, io)
   const leaving = cloud.filter((name) => lock.clouds[name]?.leaving)
   if (leaving.length > 0) await saveLock(await planFromFiles({ file, forget: leaving }, io), io)

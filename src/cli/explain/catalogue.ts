@@ -4,16 +4,15 @@
  * Codes: SL1 errors, kube, sandbox; SL2 site, plan; SL3 render; SL4 deploy; SL5 ipam; SL6 dns; SL7 data plane;
  * SL8 lab; SL9 verify, doctor.
  */
-
 import * as dns from '../../controllers/dns/findings.ts'
 import * as ipam from '../../controllers/ipam/findings.ts'
-import * as dataplane from '../../dataplane/findings/data-plane.ts'
-import * as runs from '../../dataplane/findings/runs.ts'
-import * as access from '../../deploy/findings/access.ts'
-import * as adopt from '../../deploy/findings/adopt.ts'
-import * as down from '../../deploy/findings/down.ts'
-import * as preflight from '../../deploy/findings/preflight.ts'
-import * as update from '../../deploy/findings/update.ts'
+import * as dataplaneDataPlane from '../../dataplane/findings/data-plane.ts'
+import * as dataplaneRuns from '../../dataplane/findings/runs.ts'
+import * as deployAccess from '../../deploy/findings/access.ts'
+import * as deployAdopt from '../../deploy/findings/adopt.ts'
+import * as deployDown from '../../deploy/findings/down.ts'
+import * as deployUp from '../../deploy/findings/up.ts'
+import * as deployUpdate from '../../deploy/findings/update.ts'
 import * as doctorControlPlane from '../../doctor/findings/control-plane-findings.ts'
 import * as doctorDataPlane from '../../doctor/findings/data-plane-findings.ts'
 import * as doctorDns from '../../doctor/findings/dns-findings.ts'
@@ -25,49 +24,45 @@ import * as doctorNmstate from '../../doctor/findings/nmstate-findings.ts'
 import * as doctorOlm from '../../doctor/findings/olm-findings.ts'
 import * as doctorPending from '../../doctor/findings/pending-findings.ts'
 import * as doctorWebhooks from '../../doctor/findings/webhooks-findings.ts'
-import * as common from '../../errors/common.ts'
-import * as file from '../../errors/file.ts'
+import * as errorsCommon from '../../errors/common.ts'
+import * as errorsFile from '../../errors/file.ts'
 import type { ListedProblem } from '../../errors/finding.ts'
-import * as imports from '../../errors/new-file.ts'
+import * as errorsNewFile from '../../errors/new-file.ts'
 import * as ini from '../../ini/findings.ts'
-import * as kube from '../../kube/findings/api-server.ts'
-import * as connection from '../../kube/findings/connection.ts'
-import * as runtime from '../../kube/findings/runtime.ts'
+import * as kubeApiServer from '../../kube/findings/api-server.ts'
+import * as kubeConnection from '../../kube/findings/connection.ts'
+import * as kubeRuntime from '../../kube/findings/runtime.ts'
 import * as labKolla from '../../lab/findings/kolla.ts'
 import * as labDoctor from '../../lab/findings/lab-doctor.ts'
-import * as lab from '../../lab/findings/lab-file.ts'
+import * as labFile from '../../lab/findings/lab-file.ts'
 import * as labRun from '../../lab/findings/lab-run.ts'
-import * as labTree from '../../lab/findings/rendered-tree.ts'
+import * as labRenderedTree from '../../lab/findings/rendered-tree.ts'
 import * as operator from '../../operator/findings.ts'
-import * as ledger from '../../plan/findings/addresses.ts'
-import * as capacity from '../../plan/findings/capacity.ts'
-import * as lock from '../../plan/findings/lock.ts'
-import * as segments from '../../plan/findings/segments.ts'
-import * as plan from '../../plan/findings/site.ts'
-import * as slots from '../../plan/slots/findings.ts'
+import * as planAddresses from '../../plan/findings/addresses.ts'
+import * as planCapacity from '../../plan/findings/capacity.ts'
+import * as planLock from '../../plan/findings/lock.ts'
+import * as planSegments from '../../plan/findings/segments.ts'
+import * as planSite from '../../plan/findings/site.ts'
+import * as planSlots from '../../plan/slots/findings.ts'
 import * as render from '../../render/findings.ts'
-import * as deploy from '../../run/findings.ts'
+import * as run from '../../run/findings.ts'
 import * as sandbox from '../../sandbox/findings.ts'
 import * as site from '../../site/findings.ts'
-import * as existing from '../../site/import/findings/existing.ts'
-import * as installYamls from '../../site/import/findings/install-yamls.ts'
+import * as siteImportExisting from '../../site/import/findings/existing.ts'
+import * as siteImportInstallYamls from '../../site/import/findings/install-yamls.ts'
 import * as verifyCapacity from '../../verify/findings/capacity-findings.ts'
-import * as verify from '../../verify/findings/check-findings.ts'
-import * as verifyNetworks from '../../verify/findings/network-findings.ts'
-import * as probe from '../../verify/findings/probe-findings.ts'
+import * as verifyCheck from '../../verify/findings/check-findings.ts'
+import * as verifyNetwork from '../../verify/findings/network-findings.ts'
+import * as verifyProbe from '../../verify/findings/probe-findings.ts'
 
 const modules: readonly object[] = [
-  access,
-  adopt,
-  common,
-  segments,
-  lock,
-  ledger,
-  capacity,
-  dataplane,
-  deploy,
-  down,
-  preflight,
+  dataplaneDataPlane,
+  dataplaneRuns,
+  deployAccess,
+  deployAdopt,
+  deployDown,
+  deployUp,
+  deployUpdate,
   dns,
   doctorControlPlane,
   doctorDataPlane,
@@ -80,37 +75,41 @@ const modules: readonly object[] = [
   doctorOlm,
   doctorPending,
   doctorWebhooks,
-  existing,
-  imports,
+  errorsCommon,
+  errorsFile,
+  errorsNewFile,
   ini,
-  installYamls,
-  file,
   ipam,
-  connection,
-  kube,
-  lab,
-  labKolla,
+  kubeApiServer,
+  kubeConnection,
+  kubeRuntime,
   labDoctor,
+  labFile,
+  labKolla,
+  labRenderedTree,
   labRun,
-  labTree,
   operator,
-  plan,
-  probe,
+  planAddresses,
+  planCapacity,
+  planLock,
+  planSegments,
+  planSite,
+  planSlots,
   render,
-  runs,
-  runtime,
+  run,
   sandbox,
   site,
-  slots,
-  update,
-  verify,
-  verifyNetworks,
+  siteImportExisting,
+  siteImportInstallYamls,
   verifyCapacity,
+  verifyCheck,
+  verifyNetwork,
+  verifyProbe,
 ]
 
 export const catalogue: ReadonlyMap<string, ListedProblem> = new Map(
   modules
     .flatMap((module) => Object.values(module) as readonly ListedProblem[])
     .sort((a, b) => a.code.localeCompare(b.code))
-    .map((listedProblem) => [listedProblem.code, listedProblem]),
+    .map((problem) => [problem.code, problem]),
 )

@@ -26,18 +26,18 @@ function objects(text: string): readonly KubeObject[] {
 }
 
 describe('stackloom render', () => {
-  it('prints the stream, and writes down what it decided', async () => {
+  it('prints the stream, and writes the lock', async () => {
     const { code, out } = await run()
     expect(code).toBe(0)
     expect(objects(out()).filter((object) => object.kind === 'OpenStackControlPlane')).toHaveLength(2)
     expect(existsSync(path.join(cwd, 'site.lock.yaml'))).toBe(true)
   })
 
-  it('gives the same bytes again', async () => {
+  it('prints the same bytes again', async () => {
     expect((await run()).out()).toBe((await run()).out())
   })
 
-  it('decides nothing anew when it is told so', async () => {
+  it('fails with --locked when the lock lacks a decision', async () => {
     const { code, out, err } = await run('--locked')
     expect([code, out()]).toEqual([1, ''])
     expect(err()).toContain('SL2')
@@ -46,7 +46,7 @@ describe('stackloom render', () => {
     expect((await run('--locked')).code).toBe(0)
   })
 
-  it('gives the documents of one cloud, and knows the names of clouds', async () => {
+  it('prints the documents of one cloud, and rejects an unknown cloud', async () => {
     const { out } = await run('--cloud', 'rhoso2', '-o', 'name')
     expect(out()).toContain('core.openstack.org/OpenStackControlPlane openstack2/controlplane\n')
     expect(out()).not.toContain('openstack/')
@@ -78,7 +78,7 @@ describe('stackloom render', () => {
     expect(existsSync(path.join(cwd, 'site.lock.yaml'))).toBe(false)
   })
 
-  it('has the form of 2023 on request', async () => {
+  it('renders for the 2023 API on request', async () => {
     await cp('examples/networking-2023.yaml', path.join(cwd, 'site.yaml'))
     const { code, out } = await run('--crds', '2023')
     expect(code).toBe(0)

@@ -1,4 +1,4 @@
-/** `stackloom render`: every object of every cloud, as a stream or as a GitOps tree. */
+/** Defines `stackloom render`: prints every object of every cloud, or writes them as a GitOps tree. */
 import path from 'node:path'
 import { type Command, Option } from 'commander'
 import { closestMatch } from '../../errors/closest-match.ts'
@@ -22,17 +22,19 @@ interface Options extends PlanningOptions {
 
 export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(withPlanningOptions(command), [
-    'stackloom render                            # the stream of everything in site.yaml',
+    'stackloom render                            # prints everything of site.yaml',
     'stackloom render --cloud rhoso2 | kubectl diff --server-side -f -',
-    'stackloom render --out tree --gitops argocd # a tree to commit, with sync waves',
-    'stackloom render --locked --out tree        # in a pipeline: nothing is decided anew',
+    'stackloom render --out tree --gitops argocd # writes a tree to commit, with sync waves',
+    'stackloom render --locked --out tree        # in a pipeline: fails instead of deciding',
   ])
-    .option('--out <dir>', 'write a tree of files there instead')
-    .addOption(new Option('--gitops <tool>', 'annotate and order for a tool').choices(['argocd', 'flux']))
-    .addOption(new Option('--crds <set>', "the form of the control plane's API").choices(['today', '2023']))
-    .addOption(new Option('--cloud <name>', 'only the documents of one cloud').conflicts('out'))
+    .option('--out <dir>', 'write a tree of files to this folder instead')
+    .addOption(new Option('--gitops <tool>', 'annotate and order for this tool').choices(['argocd', 'flux']))
     .addOption(
-      new Option('-o, --output <format>', 'form of the stream').choices(['yaml', 'json', 'name']).default('yaml'),
+      new Option('--crds <set>', "render for this version of the control plane's API").choices(['today', '2023']),
+    )
+    .addOption(new Option('--cloud <name>', 'render only the documents of this cloud').conflicts('out'))
+    .addOption(
+      new Option('-o, --output <format>', 'format of the output').choices(['yaml', 'json', 'name']).default('yaml'),
     )
     .action((options: Options) => act(() => render(options, io)))
 }
@@ -42,27 +44,30 @@ async function render(options: Options, io: Io): Promise<ExitCode> {
   const planning = await planFromFiles({ ...rest, ...(crds !== undefined && { crd: crds }) }, io)
   io.stderr(formatFindings(planning.findings, io.colour.stderr))
   if (hasErrors(planning.findings)) return 1
-  refuseUnknownCloud(planning, options.cloud)
+  rejectUnknownCloud(planning, options.cloud)
   const { renderDocuments } = await import('../../render/render.ts')
   const documents = renderDocuments(planning.plan)
-  // The lock first: documents without the decisions that they were made from would be lost ones.
+  // The lock comes first: documents must not exist without the decisions that they result from.
   if (!options.locked) await saveLock(planning, io)
-  if (options.out === undefined) io.stdout(await stream(documents, options))
+  if (options.out === undefined) io.stdout(await formatStream(documents, options))
   else await writeOut(planning, documents, options, io)
   return 0
 }
 
-function refuseUnknownCloud({ plan }: Planning, name: string | undefined): void {
+function rejectUnknownCloud({ plan }: Planning, name: string | undefined): void {
   const known = plan.clouds.map((cloud) => cloud.name)
   if (name === undefined || known.includes(name)) return
   throw failure(unknownName, { option: '--cloud', name, nearest: closestMatch(name, known) })
 }
 
-async function stream(documents: readonly RenderedDocument[], { gitops, cloud, output }: Options): Promise<string> {
+async function formatStream(
+  documents: readonly RenderedDocument[],
+  { gitops, cloud, output }: Options,
+): Promise<string> {
   const { sortByLayer } = await import('../../render/gitops/layers.ts')
   const { annotateForTool } = await import('../../render/gitops/tree.ts')
-  const wanted = documents.filter((document) => cloud === undefined || document.cloud === cloud)
-  const objects = sortByLayer(annotateForTool(wanted, gitops)).map(({ object }) => object)
+  const selected = documents.filter((document) => cloud === undefined || document.cloud === cloud)
+  const objects = sortByLayer(annotateForTool(selected, gitops)).map(({ object }) => object)
   if (output === 'json') {
     return `${JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }, null, 2)}\n`
   }

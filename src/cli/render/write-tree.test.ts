@@ -20,25 +20,25 @@ async function contents(): Promise<Record<string, string>> {
     .filter((name) => name.isFile() && !name.name.startsWith('.stackloom'))
     .map((name) => path.relative(root, path.join(name.parentPath, name.name)))
   return Object.fromEntries(
-    await Promise.all(found.sort().map(async (one) => [one, await readFile(path.join(root, one), 'utf8')])),
+    await Promise.all(found.sort().map(async (file) => [file, await readFile(path.join(root, file), 'utf8')])),
   )
 }
 
-describe('a tree of files', () => {
-  it('is written whole, and not again when nothing changed', async () => {
+describe('writeTree', () => {
+  it('writes all files, and none when nothing changed', async () => {
     const tree = files({ 'a.yaml': 'a\n', 'clouds/one/b.yaml': 'b\n' })
     expect((await writeTree(root, tree)).written).toEqual(['a.yaml', 'clouds/one/b.yaml'])
     expect(await contents()).toEqual({ 'a.yaml': 'a\n', 'clouds/one/b.yaml': 'b\n' })
     expect(await writeTree(root, tree)).toEqual({ written: [], removed: [], findings: [] })
   })
 
-  it('loses what is no longer rendered, with the folders that get empty', async () => {
+  it('removes files that are no longer rendered, and empty folders', async () => {
     await writeTree(root, files({ 'a.yaml': 'a\n', 'clouds/one/b.yaml': 'b\n' }))
     expect((await writeTree(root, files({ 'a.yaml': 'a\n' }))).removed).toEqual(['clouds/one/b.yaml'])
     expect(existsSync(path.join(root, 'clouds'))).toBe(false)
   })
 
-  it('keeps files of others, and ours when somebody else has changed them', async () => {
+  it('keeps files that it did not write or that were changed', async () => {
     await writeTree(root, files({ 'a.yaml': 'a\n', 'b.yaml': 'b\n' }))
     await writeFile(path.join(root, 'README.md'), 'mine\n')
     await writeFile(path.join(root, 'b.yaml'), 'changed\n')
@@ -47,21 +47,21 @@ describe('a tree of files', () => {
     expect(await contents()).toEqual({ 'README.md': 'mine\n', 'a.yaml': 'a\n', 'b.yaml': 'changed\n' })
   })
 
-  it('puts back what somebody changed in a file that is still rendered', async () => {
+  it('restores a rendered file that was changed', async () => {
     const tree = files({ 'a.yaml': 'a\n' })
     await writeTree(root, tree)
     await writeFile(path.join(root, 'a.yaml'), 'changed\n')
     expect((await writeTree(root, tree)).written).toEqual(['a.yaml'])
   })
 
-  it('is not written over a file of somebody else', async () => {
+  it('does not overwrite a file that it did not write', async () => {
     await mkdir(root)
     await writeFile(path.join(root, 'a.yaml'), 'mine\n')
     await expect(writeTree(root, files({ 'a.yaml': 'a\n', 'b.yaml': 'b\n' }))).rejects.toThrow('SL3207')
     expect(await contents()).toEqual({ 'a.yaml': 'mine\n' })
   })
 
-  it('stays as it was when any step of the writing fails', async () => {
+  it('leaves everything unchanged when any step fails', async () => {
     const before = { 'a.yaml': 'a\n', 'c/d.yaml': 'd\n', 'gone.yaml': 'x\n' }
     await writeTree(root, files(before))
     const after = files({ 'a.yaml': 'A\n', 'c/d.yaml': 'D\n', 'new/e.yaml': 'E\n' })

@@ -1,9 +1,8 @@
 /**
- * Writes a tree of files as one change: all of it, or nothing.
+ * Writes a tree of files as one change: all of it or nothing.
  *
- * Drafts are written first, beside their places; only when all are on the disk do they move in, and what moves out is
- * kept until the end, so that a failure in the middle puts everything back. What we wrote is remembered in a file of
- * its own: only that is ever removed, and only while nobody else has changed it.
+ * Drafts are written first and then moved into place; replaced files are kept until the end, so that a failure restores
+ * them. A record lists the written files: only these are removed later, and only if they are unchanged.
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -17,11 +16,11 @@ import { changedByOthers, foreignFile } from '../../render/findings.ts'
 export interface TreeChanges {
   readonly written: readonly string[]
   readonly removed: readonly string[]
-  /** Files that are no longer rendered, but that somebody else has changed. */
+  /** Reports files that are no longer rendered but were changed by another program. */
   readonly findings: readonly Finding[]
 }
 
-/** What is used of the file system; a test may let any of it fail. */
+/** The functions of the file system that are used; a test can make each of them fail. */
 export interface Disk {
   readonly mkdir: typeof mkdir
   readonly rename: typeof rename
@@ -30,7 +29,7 @@ export interface Disk {
 
 const disk: Disk = { mkdir, rename, writeFile }
 
-/** The record of what we wrote: paths and hashes. */
+/** Lists the written files with their hashes. */
 const RECORD = '.stackloom-tree.json'
 const DRAFTS = '.stackloom-drafts'
 
@@ -45,10 +44,10 @@ export async function writeTree(
   const before = await readRecord(root)
   const record = Object.fromEntries([...files].map(([name, text]) => [name, hashText(text)]))
   const present = await readHashes(root, [...files.keys()])
-  const taken = [...present].filter(([name, hash]) => before[name] === undefined && hash !== record[name])
-  if (taken.length > 0) {
+  const conflicts = [...present].filter(([name, hash]) => before[name] === undefined && hash !== record[name])
+  if (conflicts.length > 0) {
     throw new Failure(
-      taken.map(([name]) => finding(foreignFile, { file: path.join(root, name) })),
+      conflicts.map(([name]) => finding(foreignFile, { file: path.join(root, name) })),
       1,
     )
   }
@@ -98,12 +97,12 @@ async function readRecord(root: string): Promise<Record> {
   try {
     return JSON.parse(await readFile(path.join(root, RECORD), 'utf8')) as Record
   } catch {
-    // No record: nothing there is ours.
+    // Without a record no file is ours.
     return {}
   }
 }
 
-/** The hashes of those files that are there. */
+/** Hashes of the files that exist. */
 async function readHashes(root: string, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>()
   for (const name of names) {
@@ -113,7 +112,7 @@ async function readHashes(root: string, names: readonly string[]): Promise<Reado
   return found
 }
 
-/** What we wrote and no longer render, apart by whether it is still as we wrote it. */
+/** Files that we wrote and no longer render, by whether they are unchanged. */
 async function findStaleFiles(
   root: string,
   before: Record,
@@ -124,8 +123,8 @@ async function findStaleFiles(
   for (const [name, hash] of Object.entries(before)) {
     const file = path.join(root, name)
     if (files.has(name) || !existsSync(file)) continue
-    const own = hashText(await readFile(file, 'utf8')) === hash
-    ;(own ? stale : foreign).push(name)
+    const isUnchanged = hashText(await readFile(file, 'utf8')) === hash
+    ;(isUnchanged ? stale : foreign).push(name)
   }
   return { stale, foreign }
 }

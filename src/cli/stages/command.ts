@@ -1,45 +1,48 @@
-/** `stackloom stages`: the steps of a deployment, what each waits for and why, and which make target it replaces. */
+/** Defines `stackloom stages`: lists the stages of a deployment with their order and the make targets they replace. */
 import type { Command } from 'commander'
-import { stageTable } from '../../deploy/stage-table.ts'
+import { type StageEntry, stageTable } from '../../deploy/stage-table.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  withExamples(command, ['stackloom stages', 'stackloom stages -o wide   # with the reason of each order'])
+  withExamples(command, ['stackloom stages', 'stackloom stages -o wide   # with the reason for each dependency'])
     .addOption(outputOption(['table', 'wide', 'json', 'yaml', 'name']))
     .action(({ output }: { output: Format }) =>
       act(async () => {
-        io.stdout(await listing(output, io.columns))
+        io.stdout(await formatStages(output, io.columns))
         return 0
       }),
     )
 }
 
-async function listing(output: Format, columns: number): Promise<string> {
+async function formatStages(output: Format, columns: number): Promise<string> {
   if (output === 'json' || output === 'yaml') return serialise(stageTable, output)
   if (output === 'name') return stageTable.map(({ name }) => `${name}\n`).join('')
   if (output === 'wide') return stageTable.map(formatFull).join('\n')
-  return stageTable.map((row) => formatShort(row, columns)).join('')
-}
-
-type Row = (typeof stageTable)[number]
-
-/** A graph has no columns: what a stage follows can be longer than a line has room for. */
-function formatShort({ name, scope, after, replaces }: Row, columns: number): string {
-  const runs = scope === 'shared' ? 'once' : 'per cloud'
-  const before = after.length > 0 ? `after ${after.map((one) => one.name).join(', ')}` : 'first'
-  const lines = [`${runs}, ${before}`, `replaces ${replaces}`].flatMap((text) => wrapText(text, columns - INDENT))
-  return lines.map((line, at) => `${(at === 0 ? name : '').padEnd(INDENT)}${line}\n`).join('')
+  return stageTable.map((entry) => formatShort(entry, columns)).join('')
 }
 
 const INDENT = 16
 
-/** Lines of whole words that have room; a word that is longer stands alone. */
-function wrapText(text: string, room: number): readonly string[] {
+/** No table: the dependencies of a stage can be longer than a line. */
+function formatShort({ name, scope, after, replaces }: StageEntry, columns: number): string {
+  const dependencies = after.map((dependency) => dependency.name).join(', ')
+  const order = after.length > 0 ? `after ${dependencies}` : 'first'
+  const texts = [`${formatScope(scope)}, ${order}`, `replaces ${replaces}`]
+  const lines = texts.flatMap((text) => wrapText(text, columns - INDENT))
+  return lines.map((line, index) => `${(index === 0 ? name : '').padEnd(INDENT)}${line}\n`).join('')
+}
+
+function formatScope(scope: StageEntry['scope']): string {
+  return scope === 'shared' ? 'once' : 'per cloud'
+}
+
+/** Wraps at spaces; a word that is longer than the width gets its own line. */
+function wrapText(text: string, width: number): readonly string[] {
   const lines: string[] = []
   let line = ''
   for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > room) {
+    if (line !== '' && line.length + 1 + word.length > width) {
       lines.push(line)
       line = word
     } else line = line === '' ? word : `${line} ${word}`
@@ -47,10 +50,10 @@ function wrapText(text: string, room: number): readonly string[] {
   return [...lines, line]
 }
 
-function formatFull({ name, scope, what, after, locks, replaces }: Row): string {
+function formatFull({ name, scope, what, after, locks, replaces }: StageEntry): string {
   const lines = [
-    `${name} (${scope === 'shared' ? 'once' : 'per cloud'}): ${what}`,
-    ...after.map((one) => `  after ${one.name}: ${one.why}`),
+    `${name} (${formatScope(scope)}): ${what}`,
+    ...after.map((dependency) => `  after ${dependency.name}: ${dependency.why}`),
     ...locks.map((lock) => `  alone with ${lock}`),
     `  replaces ${replaces}`,
   ]

@@ -1,4 +1,4 @@
-/** `stackloom status`: how the deployed clouds are, by default only what is not fine. */
+/** Defines `stackloom status`: shows the state of deployed clouds, by default only what is not ready. */
 import type { Command } from 'commander'
 import pc from 'picocolors'
 import type { GroupStatus, ObjectStatus } from '../../deploy/deployment-status.ts'
@@ -23,15 +23,15 @@ interface Options extends ClusterFlags {
 
 export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(withClusterFlags(command), [
-    'stackloom status                  # only what is not fine',
+    'stackloom status                  # only what is not ready',
     'stackloom status --cloud rhoso1 --all',
     'stackloom status --from must-gather/ -o json',
-    'stackloom status --data-plane     # nodes, phases, services, and what each waits for',
+    'stackloom status --data-plane     # nodes, phases, services, and what each is waiting for',
   ])
-    .option('--cloud <name>', 'only this cloud; may be repeated', collect)
-    .option('-a, --all', 'what is fine, too')
-    .option('--data-plane', 'the nodes outside the cluster: their phases and services')
-    .option('--from <folder>', 'a folder of dumps instead of a live cluster')
+    .option('--cloud <name>', 'show only this cloud; may be repeated', collect)
+    .option('-a, --all', 'show what is ready too')
+    .option('--data-plane', 'show the nodes outside the cluster with their phases and services')
+    .option('--from <folder>', 'read a folder of dumps instead of a live cluster')
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: Options) =>
       act(async () =>
@@ -44,19 +44,21 @@ async function status(options: Options, io: Io): Promise<ExitCode> {
   const { parseInventories, inventoryKinds, statusKinds, computeStatus } = await import(
     '../../deploy/deployment-status.ts'
   )
-  const { cloud: wanted = [], output } = options
+  const { cloud: selected = [], output } = options
   const first = await gatherSnapshot(options, inventoryKinds, io)
   const inventories = parseInventories(first.snapshot)
   if (inventories.length === 0) throw failure(nothingDeployed, {}, { exitCode: 1 })
   const { snapshot, findings } = await gatherSnapshot(options, statusKinds(inventories), io)
-  const chosen = inventories.filter(({ cloud }) => wanted.length === 0 || wanted.includes(cloud ?? ''))
-  const groups = computeStatus(chosen, snapshot, Date.now())
+  const shown = inventories.filter(({ cloud }) => selected.length === 0 || selected.includes(cloud ?? ''))
+  const groups = computeStatus(shown, snapshot, Date.now())
   io.stderr(formatFindings([...first.findings, ...findings], io.colour.stderr))
-  io.stdout(output === 'table' ? formatTree(groups, options.all ?? false, io) : await serialise(jsonOf(groups), output))
+  io.stdout(
+    output === 'table' ? formatTree(groups, options.all ?? false, io) : await serialise(statusJson(groups), output),
+  )
   return groups.some(({ objects }) => objects.some(({ readiness }) => readiness.kind === 'failed')) ? 1 : 0
 }
 
-function jsonOf(groups: readonly GroupStatus[]): unknown {
+function statusJson(groups: readonly GroupStatus[]): unknown {
   return groups.map(({ objects, ...group }) => ({
     ...group,
     ready: objects.every(({ readiness }) => readiness.kind === 'ready'),
@@ -70,12 +72,12 @@ function formatTree(groups: readonly GroupStatus[], all: boolean, io: Io): strin
 
 function formatGroup({ cloud, namespace, objects }: GroupStatus, all: boolean, io: Io): string {
   const { bold, dim } = pc.createColors(io.colour.stdout)
-  const open = objects.filter(({ readiness }) => readiness.kind !== 'ready')
-  const mark = statusSign(worstKind(open), io)
+  const unready = objects.filter(({ readiness }) => readiness.kind !== 'ready')
+  const mark = statusSign(worstKind(unready), io)
   const where = namespace === undefined ? '' : dim(` (namespace ${namespace})`)
-  const fine = objects.length - open.length
-  const head = `${mark} ${bold(cloud ?? 'shared')}${where}  ${fine}/${objects.length} ready\n`
-  return head + (all ? objects : open).map((object) => formatObject(object, io)).join('')
+  const readyCount = objects.length - unready.length
+  const head = `${mark} ${bold(cloud ?? 'shared')}${where}  ${readyCount}/${objects.length} ready\n`
+  return head + (all ? objects : unready).map((object) => formatObject(object, io)).join('')
 }
 
 function formatObject({ name, readiness }: ObjectStatus, io: Io): string {
@@ -87,9 +89,9 @@ function formatObject({ name, readiness }: ObjectStatus, io: Io): string {
   return `${head}      ${oneLine(readiness.cause)}\n      ${dim(readiness.next)}\n`
 }
 
-function worstKind(open: readonly ObjectStatus[]): Readiness['kind'] {
-  if (open.some(({ readiness }) => readiness.kind === 'failed')) return 'failed'
-  return open.length > 0 ? 'progressing' : 'ready'
+function worstKind(unready: readonly ObjectStatus[]): Readiness['kind'] {
+  if (unready.some(({ readiness }) => readiness.kind === 'failed')) return 'failed'
+  return unready.length > 0 ? 'progressing' : 'ready'
 }
 
 function statusSign(kind: Readiness['kind'], io: Io): string {

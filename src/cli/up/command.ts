@@ -1,9 +1,11 @@
-/** `stackloom up`: deploys the site, stage after stage; the same command resumes. */
+/** Defines `stackloom up`: deploys the site in stages; the same command resumes. */
 import type { Command } from 'commander'
+import pc from 'picocolors'
+import { lockMismatch, needsConsent } from '../../deploy/findings/up.ts'
 import type { SiteChanges } from '../../deploy/site-changes.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
+import type { Plan, PlannedCloud } from '../../plan/plan.ts'
 import type { RunReport } from '../../run/engine.ts'
-import { lockMismatch, needsConsent } from '../../run/findings.ts'
 import { type ClusterFlags, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, runExitCode, withExamples } from '../command.ts'
 import {
@@ -18,9 +20,10 @@ import {
 import type { Io } from '../io.ts'
 import { runWithLease } from '../leased-run.ts'
 import { type EventFormat, eventsOption, type Format, outputOption, serialise } from '../output/format.ts'
+import { formatSummary } from '../output/run/summary.ts'
+import { formatTable } from '../output/table.ts'
 import { type PlanningOptions, saveLock, withPlanningOptions } from '../planning.ts'
 import { askYesNo } from '../questions.ts'
-import { formatUpSummary, upJson } from './summary.ts'
 
 interface Options extends PlanningOptions, ClusterFlags, SelectionFlags {
   readonly yes?: boolean
@@ -38,10 +41,10 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom up --until netattach             # networks only',
     'stackloom up --yes --events jsonl          # in a pipeline',
   ])
-    .option('-y, --yes', 'agree to changes with a risk beforehand')
-    .option('--allow-move <name>', 'a cloud, or cloud/network, that may move; may be repeated', collect)
-    .option('--prune', 'remove objects of ours that left the site file')
-    .option('--force-conflicts', 'take fields that other managers have set')
+    .option('-y, --yes', 'agree to changes with a risk in advance')
+    .option('--allow-move <name>', 'allow a cloud, or cloud/network, to move; may be repeated', collect)
+    .option('--prune', 'delete objects of Stackloom that left the site file')
+    .option('--force-conflicts', 'take over fields that other managers have set')
     .option('--configure-cluster', 'change cluster-wide settings that the site needs (gateway, DNS)')
     .addOption(eventsOption())
     .addOption(outputOption(['table', 'json', 'yaml']))
@@ -49,70 +52,117 @@ export function define(command: Command, { io, act }: CommandContext): void {
 }
 
 async function run(deployment: Deployment, options: Options, io: Io): Promise<ExitCode> {
-  const { planning, connection, lookout, site } = deployment
+  const { planning, documents, connection, view } = deployment
+  const { plan, lock } = planning
   const { client } = connection
   const { diffSite, rejectUnfit } = await import('../../deploy/site-changes.ts')
   const { up } = await import('../../deploy/up.ts')
-  const { discoverHosts } = await import('../../deploy/discover-hosts.ts')
+  const { discoverHosts } = await import('../../deploy/stages/data-plane-stage.ts')
   const selection = parseSelection(options)
-  const changes = await diffSite(site, { client, lookout }, silentContext(io), selection)
+  const changes = await diffSite({ client, view, plan, documents }, silentContext(io), selection)
   rejectUnfit(changes)
-  await refuseContradiction(deployment, changes, options)
-  const consent = await agree(changes, options, io)
+  await rejectLockConflicts(deployment, changes, options)
+  const { mayConfigureCluster } = await askConsent(changes, options, io)
   await saveLock(planning, io)
   const report = await runWithLease(client, options.events, io, (leased) =>
     up({
       ...leased,
       client,
-      lookout,
-      site,
+      view,
+      plan,
+      documents,
       selection,
       what: `up ${options.file}`,
       discoverHosts: discoverHosts(connection),
-      lock: planning.lock,
+      lock,
       force: options.forceConflicts ?? false,
-      mayConfigureCluster: consent.configure,
+      mayConfigureCluster,
       ...(options.prune && { prune: changes.leftovers }),
     }),
   )
-  await tell(report, deployment, options, io)
+  io.stdout(
+    options.output === 'table'
+      ? formatUpSummary(report, plan, { columns: io.columns, colour: io.colour.stdout })
+      : await serialise(upJson(report, plan), options.output),
+  )
   return runExitCode(report, io)
 }
 
-async function tell(report: RunReport, { planning, site }: Deployment, options: Options, io: Io): Promise<void> {
-  if (options.output !== 'table') io.stdout(await serialise(upJson(report, planning.plan), options.output))
-  else io.stdout(formatUpSummary(report, planning.plan, site, { columns: io.columns, colour: io.colour.stdout }))
-}
-
-/** Shows what would change, and asks where it costs something. */
-async function agree(
+/** Shows what would change, and asks before a change with a risk. */
+async function askConsent(
   changes: SiteChanges,
   { yes, configureCluster }: Options,
   io: Io,
-): Promise<{ readonly configure: boolean }> {
+): Promise<{ readonly mayConfigureCluster: boolean }> {
   const { changedDocuments, riskyChanges } = await import('../../deploy/site-changes.ts')
   const { formatChanges } = await import('../output/changes.ts')
   if (changedDocuments(changes).length > 0 || changes.settings.length > 0)
     io.stderr(formatChanges(changes, { columns: io.columns, colour: io.colour.stderr, brief: true }))
-  const risks = riskyChanges(changes)
-  if (risks.length > 0 && !yes) {
-    const kinds = [...new Set(risks.map(({ risk }) => risk))].join(', ')
-    const answer = await askYesNo(`${risks.length} changes have a risk (${kinds}). Go on?`, io)
-    if (!answer) throw failure(needsConsent, { many: risks.length, risks: kinds }, { exitCode: 1 })
+  const risky = riskyChanges(changes)
+  if (risky.length > 0 && !yes) {
+    const risks = [...new Set(risky.map(({ risk }) => risk))].join(', ')
+    const isAgreed = await askYesNo(`${risky.length} changes have a risk (${risks}). Go on?`, io)
+    if (!isAgreed) throw failure(needsConsent, { many: risky.length, risks }, { exitCode: 1 })
   }
-  if (changes.settings.length === 0 || configureCluster) return { configure: configureCluster ?? false }
-  const what = changes.settings.map((setting) => setting.what).join('; ')
-  return { configure: await askYesNo(`Change the cluster's settings (${what})?`, io) }
+  if (changes.settings.length === 0 || configureCluster) return { mayConfigureCluster: configureCluster ?? false }
+  const settings = changes.settings.map(({ what }) => what).join('; ')
+  return { mayConfigureCluster: await askYesNo(`Change the cluster's settings (${settings})?`, io) }
 }
 
-/** What the cluster has on record was deployed by somebody's lock: another lock that moves it is not to be followed. */
-async function refuseContradiction(
+/** The cluster records the lock that it was deployed with; another lock must not move addresses of running clouds. */
+async function rejectLockConflicts(
   { planning }: Deployment,
   { inventories }: SiteChanges,
   { allowMove = [] }: Options,
 ): Promise<void> {
-  const { parseRecordedLock, findLockConflicts } = await import('../../deploy/recorded-lock.ts')
-  const lock = parseRecordedLock(inventories.find(({ cloud }) => cloud === undefined)?.lock)
-  const moved = lock ? findLockConflicts(lock, planning.lock, allowMove) : []
+  const { findLockConflicts, parseRecordedLock } = await import('../../deploy/inventory.ts')
+  const recorded = parseRecordedLock(inventories.find(({ cloud }) => cloud === undefined)?.lock)
+  const moved = recorded ? findLockConflicts(recorded, planning.lock, allowMove) : []
   if (moved.length > 0) throw failure(lockMismatch, { moved }, { exitCode: 1 })
+}
+
+/** Formats the outcome of each stage, and for each deployed cloud its VIPs and how to access it. */
+function formatUpSummary(
+  report: RunReport,
+  plan: Plan,
+  terminal: { readonly columns: number; readonly colour: boolean },
+): string {
+  const { bold, dim } = pc.createColors(terminal.colour)
+  const deployed = plan.clouds.filter(({ name }) => isDeployed(report, name))
+  const clouds = deployed.map((cloud) => {
+    const rows = vipRows(cloud).map(({ network, address, slots }) => [`  ${network}`, address, slots.join(' ')])
+    const table = formatTable(['  NETWORK', 'VIP', 'FOR'], rows, terminal.columns)
+    const access = `  ${dim(`stackloom access --cloud ${cloud.name}`)}`
+    return `\n${bold(cloud.name)} in namespace ${cloud.namespace}\n${table}${access}\n`
+  })
+  const resume = report.outcome === 'done' ? '' : 'run the same command again to resume: finished stages are skipped\n'
+  const empty = plan.clouds.length === 0 ? 'the site has no clouds\n' : ''
+  return `${formatSummary(report, terminal)}${clouds.join('')}${resume}${empty}`
+}
+
+function isDeployed({ stages }: RunReport, cloud: string): boolean {
+  const controlPlane = stages.filter((stage) => stage.cloud === cloud && stage.name === 'control-plane')
+  return controlPlane.some(({ outcome }) => outcome === 'done' || outcome === 'skipped')
+}
+
+interface VipRow {
+  readonly network: string
+  readonly address: string
+  readonly slots: readonly string[]
+}
+
+function vipRows(cloud: PlannedCloud): readonly VipRow[] {
+  return cloud.networks.flatMap(({ name: network, vips }) => {
+    const addresses = [...new Set(vips.map(({ address }) => address))]
+    return addresses.map((address) => ({
+      network,
+      address,
+      slots: vips.filter((vip) => vip.address === address).map(({ slot }) => slot),
+    }))
+  })
+}
+
+function upJson({ outcome, ms, stages }: RunReport, plan: Plan): unknown {
+  const clouds = plan.clouds.map((cloud) => ({ name: cloud.name, namespace: cloud.namespace, vips: vipRows(cloud) }))
+  return { outcome, ms, stages, clouds }
 }

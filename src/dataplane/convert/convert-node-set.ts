@@ -4,6 +4,7 @@
  *
  * Pure. `convert-data-plane.ts` decides which nodes share a NodeSet.
  */
+
 import { SSH_SECRET } from '../../api/node-secrets.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { type Finding, finding } from '../../errors/finding.ts'

@@ -1,86 +1,92 @@
 /**
- * The move itself, as stages: first every Service is told to keep its address, then network after network the old pool
- * goes and the cloud's own comes, and the guard is turned on last.
- *
- * Each stage looks anew at what lives, so the same command goes on after any end.
+ * Adopts a cloud in stages: first every Service requests the address that it has, then network by network the old pool
+ * is replaced by the cloud's own, and the VIP policy comes last. Each stage reads the live state, so the same command
+ * resumes after any end.
  */
 import { systemClock } from '../../clock/clock.ts'
 import { Failure } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import type { Plan } from '../../plan/plan.ts'
+import type { Plan, PlannedCloud } from '../../plan/plan.ts'
 import { type RunReport, runStages } from '../../run/engine.ts'
+import type { EventSink } from '../../run/events.ts'
 import { type Stage, type StageContext, stageId } from '../../run/stage.ts'
-import { addObjects, ensureSystemNamespace, objectRef, readInventory, writeInventory } from '../inventory.ts'
+import { addObjects, ensureSystemNamespace, readInventory, writeInventory } from '../inventory.ts'
+import type { LiveView } from '../live-view.ts'
+import { objectRef } from '../object-changes.ts'
 import { type Adoption, adoptionKinds, planAdoption } from './adoption.ts'
-import { moveNetwork, pinAddresses } from './move-network.ts'
-import type { AdoptOptions, Scene } from './scene.ts'
-import { waitUntilSettled } from './settle.ts'
-import { applySiteObjects, removeOldAdvertisements } from './writes.ts'
+import { moveNetwork, pinAddresses, waitUntilSettled } from './move-network.ts'
+import { type AdoptDeps, applySiteObjects, removeOldAdvertisements } from './writes.ts'
+
+export interface AdoptOptions {
+  readonly client: KubeClient
+  readonly view: LiveView
+  readonly plan: Plan
+  readonly cloud: PlannedCloud
+  readonly run: string
+  readonly sink: EventSink
+  readonly stop: AbortSignal
+}
 
 export interface AdoptReport {
   readonly report: RunReport
-  /** Milliseconds from the end of the old pool until the last address was back, by network. */
+  /** Milliseconds from the deletion of the old pool until the last address was assigned again, by network. */
   readonly gaps: ReadonlyMap<string, number>
 }
 
-/** The look at the cluster that `adopt` shows and works from. */
+/** Plans the adoption from the live state; `adopt` shows the result before it starts. */
 export async function inspectCloud(
-  { lookout, plan, cloud }: Pick<AdoptOptions, 'lookout' | 'plan' | 'cloud'>,
+  { view, plan, cloud }: Pick<AdoptOptions, 'view' | 'plan' | 'cloud'>,
   context: StageContext,
 ): Promise<Adoption> {
-  await lookout.watch(adoptionKinds, context)
-  return planAdoption(plan, cloud, lookout.index())
+  await view.watch(adoptionKinds, context)
+  return planAdoption(plan, cloud, view.index())
 }
 
-export async function adopt(settings: AdoptOptions): Promise<AdoptReport> {
-  const { lookout, plan, cloud, run, sink, stop, clock = systemClock } = settings
-  const context: StageContext = { emit: () => undefined, stop, clock }
-  const first = await inspectCloud(settings, context)
-  if (hasErrors(first.findings)) throw new Failure(first.findings, 1)
-  const scene: Scene = { ...settings, gaps: new Map(), look: () => planAdoption(plan, cloud, lookout.index()) }
-  await recordInventory(settings.client, plan, first)
-  const what = `adopt ${cloud.name}`
-  const report = await runStages({ run, what, stages: adoptStages(scene, first), sink, clock, stop })
-  return { report, gaps: scene.gaps }
+export async function adopt(options: AdoptOptions): Promise<AdoptReport> {
+  const { client, view, plan, cloud, run, sink, stop } = options
+  const adoption = await inspectCloud(options, { emit: () => undefined, stop, clock: systemClock })
+  if (hasErrors(adoption.findings)) throw new Failure(adoption.findings, 1)
+  const gaps = new Map<string, number>()
+  const inspect = (): Adoption => planAdoption(plan, cloud, view.index())
+  const deps: AdoptDeps = { client, view, namespace: cloud.namespace, inspect }
+  await recordInventory(client, plan.site, adoption)
+  const stages = adoptStages(deps, adoption, gaps)
+  const report = await runStages({ run, what: `adopt ${cloud.name}`, stages, sink, clock: systemClock, stop })
+  return { report, gaps }
 }
 
-/** Nothing of ours may exist that is not listed. */
-async function recordInventory(client: KubeClient, plan: Plan, { cloud, namespace, ...made }: Adoption): Promise<void> {
+/** Lists every object before it is applied, so that none of ours exists unlisted. */
+async function recordInventory(client: KubeClient, site: string, adoption: Adoption): Promise<void> {
+  const { cloud, namespace, networks, advertisements, guard } = adoption
   await ensureSystemNamespace(client)
-  const objects = [...made.networks.map(({ pool }) => pool), ...made.advertisements, ...made.guard].map(objectRef)
+  const objects = [...networks.map(({ pool }) => pool), ...advertisements, ...guard].map(objectRef)
   const before = await readInventory(client, cloud)
-  await writeInventory(client, addObjects(before, { site: plan.site, cloud, namespace, objects }))
+  await writeInventory(client, addObjects(before, { site, cloud, namespace, objects }))
 }
 
-function adoptStages(scene: Scene, first: Adoption): readonly Stage[] {
-  const { name } = scene.cloud
-  const names = [
-    'pin',
-    'advertise',
-    ...first.networks.map(({ network }) => `move-${network}`),
-    'settle',
-    'tidy',
-    'guard',
+function adoptStages(deps: AdoptDeps, { cloud, networks }: Adoption, gaps: Map<string, number>): readonly Stage[] {
+  type Step = readonly [name: string, work: (context: StageContext) => Promise<void>]
+  const steps: readonly Step[] = [
+    ['pin', (context) => pinAddresses(deps, context)],
+    ['advertise', (context) => applySiteObjects(deps, deps.inspect().advertisements, context)],
+    ...networks.map(
+      ({ network }): Step => [
+        `move-${network}`,
+        async (context) => {
+          const gapMs = await moveNetwork(deps, network, context)
+          if (gapMs !== undefined) gaps.set(network, gapMs)
+        },
+      ],
+    ),
+    ['settle', (context) => waitUntilSettled(deps, context)],
+    ['tidy', (context) => removeOldAdvertisements(deps, context)],
+    ['guard', (context) => applySiteObjects(deps, deps.inspect().guard, context)],
   ]
-  const works: Readonly<Record<string, (context: StageContext) => Promise<void>>> = {
-    pin: (context) => pinAddresses(scene, context),
-    advertise: (context) => applySiteObjects(scene, scene.look().advertisements, context),
-    settle: (context) => waitUntilSettled(scene, context),
-    tidy: (context) => removeOldAdvertisements(scene, context),
-    guard: (context) => applySiteObjects(scene, scene.look().guard, context),
-  }
-  return names.map((stage, at) => {
-    const before = names[at - 1]
-    const network = stage.replace(/^move-/, '')
-    return {
-      id: stageId(stage, name),
-      name: stage,
-      cloud: name,
-      // One after the other: a network is gone for as long as its own requests take, no longer.
-      after: before === undefined ? [] : [{ id: stageId(before, name), why: 'one step after the other' }],
-      locks: [],
-      work: works[stage] ?? ((context) => moveNetwork(scene, network, context)),
-    }
+  return steps.map(([name, work], index) => {
+    const before = steps[index - 1]?.[0]
+    // In sequence, so that the gap of a network is as short as its own requests.
+    const after = before === undefined ? [] : [{ id: stageId(before, cloud), why: 'one step after the other' }]
+    return { id: stageId(name, cloud), name, cloud, after, locks: [], work }
   })
 }

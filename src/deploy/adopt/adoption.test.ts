@@ -7,7 +7,7 @@ import type { PlannedCloud } from '../../plan/plan.ts'
 import { renderAdvertisements } from '../../render/metallb.ts'
 import { renderVipPolicy } from '../../render/vip-policy.ts'
 import { type Adoption, interruptedNetworks, isAdopted, planAdoption } from './adoption.ts'
-import { controlPlanePatch } from './patch.ts'
+import { controlPlanePatch } from './live-slots.ts'
 
 const plan = testPlan()
 const cloud = plan.clouds[0] as PlannedCloud
@@ -28,13 +28,13 @@ function advertisement(name: string, pools: readonly string[]): KubeObject {
   }
 }
 
-const wishes = (address: string, shared = true): Record<string, string> => ({
+const requests = (address: string, shared = true): Record<string, string> => ({
   [`${OLD}/address-pool`]: 'internalapi',
   ...(shared && { [`${OLD}/allow-shared-ip`]: 'internalapi' }),
   [`${OLD}/loadBalancerIPs`]: address,
 })
 
-function service(name: string, address: string, annotations = wishes(address), namespace = 'openstack'): KubeObject {
+function service(name: string, address: string, annotations = requests(address), namespace = 'openstack'): KubeObject {
   return {
     apiVersion: 'v1',
     kind: 'Service',
@@ -53,20 +53,20 @@ const controlPlane: KubeObject = {
       template: {
         override: {
           service: {
-            internal: { metadata: { annotations: wishes('172.17.0.80') }, spec: { type: 'LoadBalancer' } },
+            internal: { metadata: { annotations: requests('172.17.0.80') }, spec: { type: 'LoadBalancer' } },
           },
         },
       },
     },
     rabbitmq: {
       templates: {
-        rabbitmq: { override: { service: { metadata: { annotations: wishes('172.17.0.85', false) } } } },
+        rabbitmq: { override: { service: { metadata: { annotations: requests('172.17.0.85', false) } } } },
       },
     },
     heat: {
       template: {
         heatAPI: {
-          override: { service: { internal: { metadata: { annotations: wishes('172.17.0.80') } } } },
+          override: { service: { internal: { metadata: { annotations: requests('172.17.0.80') } } } },
         },
       },
     },
@@ -76,24 +76,26 @@ const controlPlane: KubeObject = {
 const installed: readonly KubeObject[] = [
   controlPlane,
   service('keystone-internal', '172.17.0.80'),
-  service('rabbitmq', '172.17.0.85', wishes('172.17.0.85', false)),
+  service('rabbitmq', '172.17.0.85', requests('172.17.0.85', false)),
   pool('internalapi', ['172.17.0.80-172.17.0.90']),
   advertisement('internalapi', ['internalapi']),
 ]
 
-const decide = (objects: readonly KubeObject[]): Adoption =>
+const adoptionOf = (objects: readonly KubeObject[]): Adoption =>
   planAdoption(plan, cloud, indexSnapshot({ objects, unread: [] }))
 const codes = ({ findings }: Adoption): readonly string[] => [...new Set(findings.map(({ code }) => code))].sort()
 const internalapi = ({ networks }: Adoption) => networks.find(({ network }) => network === 'internalapi')
 
-describe('the adoption of a cloud', () => {
-  it('swaps the pool, keeps each address and asks for it in both spellings', () => {
-    const move = internalapi(decide(installed))
+describe('planAdoption', () => {
+  it('swaps the pool, keeps each address and requests it in both spellings', () => {
+    const move = internalapi(adoptionOf(installed))
     expect(move?.kind).toBe('swap')
-    expect(move?.old.map(({ pool: one, keeps }) => [one.metadata.name, keeps])).toEqual([['internalapi', []]])
+    expect(move?.old.map(({ pool: oldPool, remaining }) => [oldPool.metadata.name, remaining])).toEqual([
+      ['internalapi', []],
+    ])
     const keystone = move?.services.find(({ name }) => name === 'keystone-internal')
     expect(keystone?.addresses).toEqual(['172.17.0.80'])
-    expect(keystone?.wants).toEqual(
+    expect(keystone?.requested).toEqual(
       Object.fromEntries(
         [OLD, 'metallb.io'].flatMap((prefix) => [
           [`${prefix}/address-pool`, 'openstack-internalapi'],
@@ -104,70 +106,72 @@ describe('the adoption of a cloud', () => {
     )
   })
 
-  it('gives a Service that shared its address with nobody no key', () => {
-    const rabbitmq = internalapi(decide(installed))?.services.find(({ name }) => name === 'rabbitmq')
-    expect(Object.keys(rabbitmq?.wants ?? {}).some((key) => key.endsWith('allow-shared-ip'))).toBe(false)
+  it('adds no sharing key to a Service that does not share its address', () => {
+    const rabbitmq = internalapi(adoptionOf(installed))?.services.find(({ name }) => name === 'rabbitmq')
+    expect(Object.keys(rabbitmq?.requested ?? {}).some((key) => key.endsWith('allow-shared-ip'))).toBe(false)
   })
 
-  it('leads a slot without a Service to the new pool, too', () => {
-    const heat = internalapi(decide(installed))?.slots.find(({ place }) => place.path[0] === 'heat')
+  it('sets the new pool in a slot without a Service', () => {
+    const heat = internalapi(adoptionOf(installed))?.slots.find(({ liveSlot }) => liveSlot.path[0] === 'heat')
     expect(heat?.service).toBeUndefined()
-    expect(heat?.wants['metallb.io/address-pool']).toBe('openstack-internalapi')
+    expect(heat?.requested['metallb.io/address-pool']).toBe('openstack-internalapi')
   })
 
-  it('takes only its own range out of a pool that others use', () => {
-    const shared = installed.map((one) =>
-      one.kind === 'IPAddressPool' ? pool('internalapi', ['172.17.0.80-172.17.0.90', '172.27.0.80-172.27.0.90']) : one,
+  it('removes only its own range from a pool that other networks use', () => {
+    const shared = installed.map((object) =>
+      object.kind === 'IPAddressPool'
+        ? pool('internalapi', ['172.17.0.80-172.17.0.90', '172.27.0.80-172.27.0.90'])
+        : object,
     )
-    const found = decide(shared)
-    expect(internalapi(found)?.old[0]?.keeps).toEqual(['172.27.0.80-172.27.0.90'])
+    const found = adoptionOf(shared)
+    expect(internalapi(found)?.old[0]?.remaining).toEqual(['172.27.0.80-172.27.0.90'])
     expect(found.oldAdvertisements).toEqual([])
     expect(codes(found)).toContain('SL4056')
   })
 
-  it('needs no gap where the pool has its name already', () => {
-    const named = installed.map((one) =>
-      one.kind === 'IPAddressPool' ? pool('openstack-internalapi', ['172.17.0.80-172.17.0.90']) : one,
+  it('plans no gap for a pool that has its name already', () => {
+    const named = installed.map((object) =>
+      object.kind === 'IPAddressPool' ? pool('openstack-internalapi', ['172.17.0.80-172.17.0.90']) : object,
     )
-    const annotated = named.map((one) =>
-      one.kind === 'Service'
-        ? { ...one, metadata: { ...one.metadata, annotations: renamed(one.metadata.annotations ?? {}) } }
-        : one,
+    const annotated = named.map((object) =>
+      object.kind === 'Service'
+        ? { ...object, metadata: { ...object.metadata, annotations: renamed(object.metadata.annotations ?? {}) } }
+        : object,
     )
-    const found = decide(annotated)
+    const found = adoptionOf(annotated)
     expect(internalapi(found)?.kind).toBe('in place')
     expect(interruptedNetworks(found)).toEqual([])
   })
 
-  it('refuses when the plan has another address than the Service', () => {
-    const moved = installed.map((one) =>
-      one.metadata.name === 'rabbitmq' && one.kind === 'Service' ? service('rabbitmq', '172.17.0.88') : one,
+  it('reports a Service whose address differs from the plan', () => {
+    const moved = installed.map((object) =>
+      object.metadata.name === 'rabbitmq' && object.kind === 'Service' ? service('rabbitmq', '172.17.0.88') : object,
     )
-    expect(codes(decide(moved))).toContain('SL4051')
+    expect(codes(adoptionOf(moved))).toContain('SL4051')
   })
 
-  it('refuses when a Service has an address that no planned pool holds', () => {
-    expect(codes(decide([...installed, service('extra', '172.17.0.95')]))).toContain('SL4052')
+  it('reports a Service whose address is in no planned pool', () => {
+    expect(codes(adoptionOf([...installed, service('extra', '172.17.0.95')]))).toContain('SL4052')
   })
 
-  it('refuses when a Service of somebody else has an address of the cloud', () => {
-    expect(codes(decide([...installed, service('web', '172.17.0.82', {}, 'shop')]))).toContain('SL4053')
+  it('reports a Service of another namespace with an address of the cloud', () => {
+    expect(codes(adoptionOf([...installed, service('web', '172.17.0.82', {}, 'shop')]))).toContain('SL4053')
   })
 
-  it('says that there is nothing where there is nothing', () => {
-    expect(codes(decide([]))).toEqual(['SL4050'])
+  it('reports a namespace without a cloud', () => {
+    expect(codes(adoptionOf([]))).toEqual(['SL4050'])
   })
 
-  it('leaves a Service whose spec asks for the address to its spec', () => {
+  it('adds no address annotation to a Service whose spec has the address', () => {
     const fixed = {
       ...service('extra', '172.17.0.82', {}),
       spec: { type: 'LoadBalancer', loadBalancerIP: '172.17.0.82' },
     }
-    const move = internalapi(decide([...installed, fixed]))?.services.find(({ name }) => name === 'extra')
-    expect(Object.keys(move?.wants ?? {}).filter((key) => key.endsWith('loadBalancerIPs'))).toEqual([])
+    const move = internalapi(adoptionOf([...installed, fixed]))?.services.find(({ name }) => name === 'extra')
+    expect(Object.keys(move?.requested ?? {}).filter((key) => key.endsWith('loadBalancerIPs'))).toEqual([])
   })
 
-  it('keeps attachments and says what the plan would have otherwise', () => {
+  it('keeps network attachments and reports how they differ from the plan', () => {
     const ipam = {
       type: 'whereabouts',
       range: '172.17.0.0/24',
@@ -180,56 +184,58 @@ describe('the adoption of a cloud', () => {
       metadata: { name: 'internalapi', namespace: 'openstack' },
       spec: { config: JSON.stringify({ name: 'internalapi', ipam }) },
     }
-    const [kept] = decide([...installed, definition]).findings.filter(({ code }) => code === 'SL4055')
+    const [kept] = adoptionOf([...installed, definition]).findings.filter(({ code }) => code === 'SL4055')
     expect(kept?.message).toContain('it has no network_name, the plan has "openstack-internalapi"')
   })
 
-  it('is finished, whatever part of it was done before: the rest is all that is left', () => {
-    const first = decide(installed)
+  it('completes an adoption of which any part was done before (property)', () => {
+    const first = adoptionOf(installed)
     const steps = stepsOf(first)
     fc.assert(
-      fc.property(fc.subarray(steps.map((_, at) => at)), (done) => {
-        const cutOff = done.reduce((objects, at) => steps[at]?.(objects) ?? objects, installed)
-        const rest = stepsOf(decide(cutOff)).reduce((objects, step) => step(objects), cutOff)
-        const end = decide(rest)
+      fc.property(fc.subarray(steps.map((_, index) => index)), (done) => {
+        const partial = done.reduce((objects, index) => steps[index]?.(objects) ?? objects, installed)
+        const rest = stepsOf(adoptionOf(partial)).reduce((objects, step) => step(objects), partial)
+        const end = adoptionOf(rest)
         expect(isAdopted(end)).toBe(true)
         const addresses = (adoption: Adoption) =>
-          adoption.networks.flatMap(({ services }) => services.map(({ name, addresses: own }) => [name, own]))
+          adoption.networks.flatMap(({ services }) => services.map(({ name, addresses: kept }) => [name, kept]))
         expect(addresses(end)).toEqual(addresses(first))
       }),
     )
   })
 
-  describe('is not finished', () => {
-    const whole = stepsOf(decide(installed)).reduce((objects, step) => step(objects), installed)
-    const own = [...renderAdvertisements(plan, cloud), ...renderVipPolicy(plan, cloud)]
+  describe('isAdopted', () => {
+    const whole = stepsOf(adoptionOf(installed)).reduce((objects, step) => step(objects), installed)
+    const rendered = [...renderAdvertisements(plan, cloud), ...renderVipPolicy(plan, cloud)]
     const without = ({ kind, metadata }: KubeObject): readonly KubeObject[] =>
-      whole.filter((one) => one.kind !== kind || one.metadata.name !== metadata.name)
+      whole.filter((object) => object.kind !== kind || object.metadata.name !== metadata.name)
 
-    it.each(own)('without its $kind $metadata.name', (one) => {
-      expect(isAdopted(decide(whole))).toBe(true)
-      const left = decide(without(one))
+    it.each(rendered)('is false without $kind $metadata.name', (object) => {
+      expect(isAdopted(adoptionOf(whole))).toBe(true)
+      const left = adoptionOf(without(object))
       expect(isAdopted(left)).toBe(false)
-      expect(left.missing.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([[one.kind, one.metadata.name]])
+      expect(left.missing.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([
+        [object.kind, object.metadata.name],
+      ])
     })
 
-    it('while a pool of its own is announced somewhere else', () => {
-      const [one] = renderAdvertisements(plan, cloud)
-      if (!one) throw new Error('the cloud has no advertisement')
-      const elsewhere = { ...one, spec: { ...(one['spec'] as object), interfaces: ['eth9'] } }
-      expect(isAdopted(decide([...without(one), elsewhere]))).toBe(false)
+    it('is false while a pool of the cloud is announced on another interface', () => {
+      const [first] = renderAdvertisements(plan, cloud)
+      if (!first) throw new Error('the cloud has no advertisement')
+      const elsewhere = { ...first, spec: { ...(first['spec'] as object), interfaces: ['eth9'] } }
+      expect(isAdopted(adoptionOf([...without(first), elsewhere]))).toBe(false)
     })
   })
 })
 
 type Step = (objects: readonly KubeObject[]) => readonly KubeObject[]
 
-/** The move as steps on values: each can have happened or not. */
+/** The steps of the move as functions over objects: each may be done or not. */
 function stepsOf(found: Adoption): readonly Step[] {
   const put =
     (object: KubeObject): Step =>
     (objects) => [
-      ...objects.filter((one) => one.kind !== object.kind || one.metadata.name !== object.metadata.name),
+      ...objects.filter(({ kind, metadata }) => kind !== object.kind || metadata.name !== object.metadata.name),
       object,
     ]
   const drop =
@@ -237,23 +243,23 @@ function stepsOf(found: Adoption): readonly Step[] {
     (objects) =>
       objects.filter((object) => object.kind !== kind || object.metadata.name !== name)
   return [
-    ...found.networks.flatMap(({ old, pool: own, services, slots }) => [
-      ...old.map(({ pool: one }) => drop('IPAddressPool', one.metadata.name)),
+    ...found.networks.flatMap(({ old, pool: newPool, services, slots }) => [
+      ...old.map(({ pool: oldPool }) => drop('IPAddressPool', oldPool.metadata.name)),
       ...services.map(
-        ({ name, lacks }): Step =>
+        ({ name, missing }): Step =>
           (objects) =>
             objects.map((object) =>
               object.kind === 'Service' && object.metadata.name === name
                 ? {
                     ...object,
-                    metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, ...lacks } },
+                    metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, ...missing } },
                   }
                 : object,
             ),
       ),
       (objects: readonly KubeObject[]) =>
         objects.map((object) => (object.kind === 'OpenStackControlPlane' ? patched(object, slots) : object)),
-      put(own),
+      put(newPool),
     ]),
     ...[...renderAdvertisements(plan, cloud), ...renderVipPolicy(plan, cloud)].map(put),
     ...found.oldAdvertisements.map((oldAdvertisement) => drop(oldAdvertisement.kind, oldAdvertisement.metadata.name)),
@@ -263,7 +269,7 @@ function stepsOf(found: Adoption): readonly Step[] {
 function patched(controlPlane: KubeObject, slots: Adoption['networks'][number]['slots']): KubeObject {
   const patch = controlPlanePatch(
     controlPlane,
-    slots.map(({ place, wants }) => ({ place, annotations: wants })),
+    slots.map(({ liveSlot, requested }) => ({ slot: liveSlot, annotations: requested })),
   )
   return merged(controlPlane, patch) as KubeObject
 }
@@ -271,7 +277,7 @@ function patched(controlPlane: KubeObject, slots: Adoption['networks'][number]['
 function merged(value: unknown, patch: unknown): unknown {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch
   const result: Record<string, unknown> = { ...(value as object) }
-  for (const [key, one] of Object.entries(patch)) result[key] = merged(result[key], one)
+  for (const [key, child] of Object.entries(patch)) result[key] = merged(result[key], child)
   return result
 }
 
@@ -281,8 +287,8 @@ function renamed(annotations: Readonly<Record<string, string>>): Record<string, 
   )
 }
 
-describe('the patch of a control plane', () => {
-  it('sends a list as it was found, and only over the version that it was read from', () => {
+describe('controlPlanePatch', () => {
+  it('sends a list as it was read, with the resource version that it was read from', () => {
     const other = { metadata: { annotations: { mine: 'yes' } }, spec: { type: 'LoadBalancer' } }
     const live = {
       ...controlPlane,
@@ -291,8 +297,8 @@ describe('the patch of a control plane', () => {
       },
     }
     const path = ['designate', 'template', 'designateBackendbind9', 'override', 'services', '1']
-    const place = { path, shape: 'list' as const, service: undefined, annotations: {} }
-    const patch = controlPlanePatch(live, [{ place, annotations: { 'metallb.io/address-pool': 'x' } }])
+    const slot = { path, shape: 'list' as const, service: undefined, annotations: {} }
+    const patch = controlPlanePatch(live, [{ slot, annotations: { 'metallb.io/address-pool': 'x' } }])
     const annotations = { mine: 'yes', 'metallb.io/address-pool': 'x' }
     const services = [other, { ...other, metadata: { annotations } }]
     expect(patch).toEqual({

@@ -1,24 +1,31 @@
 /**
- * What it takes to move a running cloud to pools of its own, as one value: shown before anything is done, and done
- * from it. Looks at what lives, not at what somebody remembers having done: so the same look resumes a move that was
- * cut off anywhere. Pure.
+ * Plans how to move a running cloud to pools of its own, as a value to show before anything is done.
+ *
+ * Pure over the live state, so that the same function resumes a move that was interrupted at any point.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { getString } from '../../api/raw-object.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { Plan, PlannedCloud } from '../../plan/plan.ts'
 import { CONTROL_PLANE } from '../../render/control-plane/control-plane.ts'
+import { asFields } from '../../render/merge.ts'
 import { renderAdvertisements, renderPools } from '../../render/metallb.ts'
+import { cniConfig } from '../../render/multus.ts'
 import { renderVipPolicy } from '../../render/vip-policy.ts'
 import { fieldDifferences } from '../../verify/field-differences.ts'
-import { controlPlaneNameDiffers, nothingToAdopt, oldObjectKept } from '../findings/adopt.ts'
-import { attachmentFindings } from './attachments.ts'
+import { attachmentKept, controlPlaneNameDiffers, nothingToAdopt, oldObjectKept } from '../findings/adopt.ts'
+import { findLive, objectRef } from '../object-changes.ts'
 import { findLiveSlots } from './live-slots.ts'
-import { type OldAdvertisement, oldAdvertisements } from './old-advertisements.ts'
-import { type OldPool, overlappingPools, poolAddresses } from './old-pools.ts'
-import { findServiceMoves, foreignServiceFindings, type ServiceMove } from './service-moves.ts'
-import { findSlotMoves, type SlotMove } from './slot-moves.ts'
-import { isEmpty } from './wishes.ts'
+import { type OldPool, oldAdvertisements, overlappingPools, poolAddresses } from './old-pools.ts'
+import {
+  findServiceMoves,
+  findSlotMoves,
+  foreignServiceFindings,
+  isEmpty,
+  type ServiceMove,
+  type SlotMove,
+} from './service-moves.ts'
 
 export interface NetworkMove {
   readonly network: string
@@ -26,7 +33,7 @@ export interface NetworkMove {
   readonly old: readonly OldPool[]
   readonly services: readonly ServiceMove[]
   readonly slots: readonly SlotMove[]
-  /** `swap`: an old pool goes, so there is a gap. `in place`: the pool or what asks for it changes. */
+  /** `swap`: an old pool is deleted, so there is a gap. `in place`: the pool or what refers to it changes. */
   readonly kind: 'swap' | 'in place' | 'as planned'
 }
 
@@ -36,9 +43,9 @@ export interface Adoption {
   readonly controlPlane: KubeObject | undefined
   readonly networks: readonly NetworkMove[]
   readonly advertisements: readonly KubeObject[]
-  readonly oldAdvertisements: readonly OldAdvertisement[]
+  readonly oldAdvertisements: readonly KubeObject[]
   readonly guard: readonly KubeObject[]
-  /** Of the advertisements and the guard: what is not there, or says something else. */
+  /** Advertisements and policies that do not exist or that differ. */
   readonly missing: readonly KubeObject[]
   readonly findings: readonly Finding[]
 }
@@ -56,42 +63,42 @@ export const adoptionKinds = [
 ] as const
 
 export function planAdoption(plan: Plan, cloud: PlannedCloud, live: SnapshotIndex): Adoption {
-  const { name, namespace } = cloud
+  const { name, namespace, uses } = cloud
   const controlPlane = live
     .all('core.openstack.org/OpenStackControlPlane')
     .find(({ metadata }) => metadata.namespace === namespace)
-  const { uses } = cloud
-  const places = controlPlane ? findLiveSlots(controlPlane, plan.slots) : []
-  const services = findServiceMoves(cloud, { live, places, uses })
-  const slots = findSlotMoves(cloud, { places, uses, services: services.moves })
+  const liveSlots = controlPlane ? findLiveSlots(controlPlane, plan.slots) : []
+  const services = findServiceMoves(cloud, { live, liveSlots, uses })
+  const slots = findSlotMoves(cloud, { liveSlots, uses, services: services.moves })
   const pools = live.all('metallb.io/IPAddressPool')
   const desired = new Map(renderPools(plan, cloud).map((pool) => [pool.metadata.name, pool]))
   const networks = cloud.networks.flatMap((network): readonly NetworkMove[] => {
     const pool = desired.get(network.pool ?? '')
     if (!pool) return []
-    const parts = {
+    const move = {
       network: network.name,
       pool,
       old: overlappingPools(pool, pools),
-      services: services.moves.filter((move) => move.network === network.name),
+      services: services.moves.filter((service) => service.network === network.name),
       slots: slots.filter((slot) => slot.network === network.name),
     }
-    return [{ ...parts, kind: moveKind(parts, live) }]
+    return [{ ...move, kind: moveKind(move, live) }]
   })
   const advertisements = renderAdvertisements(plan, cloud)
   const guard = renderVipPolicy(plan, cloud)
   const old = oldAdvertisements(live, networks, advertisements)
+  const isEmptyCloud = !controlPlane && services.moves.length === 0
   return {
     cloud: name,
     namespace,
     controlPlane,
     networks,
     advertisements,
-    oldAdvertisements: old.gone,
+    oldAdvertisements: old.unused,
     guard,
-    missing: [...advertisements, ...guard].filter((one) => differs(one, live)),
+    missing: [...advertisements, ...guard].filter((object) => differs(object, live)),
     findings: [
-      ...(controlPlane || services.moves.length > 0 ? [] : [finding(nothingToAdopt, { cloud: name, namespace })]),
+      ...(isEmptyCloud ? [finding(nothingToAdopt, { cloud: name, namespace })] : []),
       ...controlPlaneNameFindings(controlPlane, namespace),
       ...services.findings,
       ...foreignServiceFindings(live, cloud, [...desired.values()]),
@@ -102,9 +109,9 @@ export function planAdoption(plan: Plan, cloud: PlannedCloud, live: SnapshotInde
   }
 }
 
-/** Nothing left to do: the same look after a finished move. */
-export function isAdopted({ networks, oldAdvertisements, missing }: Adoption): boolean {
-  return networks.every(({ kind }) => kind === 'as planned') && oldAdvertisements.length === 0 && missing.length === 0
+/** Nothing is left to do, as after a finished move. */
+export function isAdopted({ networks, oldAdvertisements: old, missing }: Adoption): boolean {
+  return networks.every(({ kind }) => kind === 'as planned') && old.length === 0 && missing.length === 0
 }
 
 /** Networks whose addresses do not answer for a moment. */
@@ -117,17 +124,14 @@ export function isInterrupted({ kind, services }: NetworkMove): boolean {
 }
 
 function moveKind({ pool, old, services, slots }: Omit<NetworkMove, 'kind'>, live: SnapshotIndex): NetworkMove['kind'] {
-  const there = live.get('metallb.io/IPAddressPool', pool.metadata.name, pool.metadata.namespace)
-  if (old.length > 0 || !there) return 'swap'
-  const asks = [...services, ...slots].some(({ lacks }) => !isEmpty(lacks))
-  return asks || differs(pool, live) ? 'in place' : 'as planned'
+  if (old.length > 0 || !findLive(objectRef(pool), live)) return 'swap'
+  const isIncomplete = [...services, ...slots].some(({ missing }) => !isEmpty(missing))
+  return isIncomplete || differs(pool, live) ? 'in place' : 'as planned'
 }
 
-function differs(desired: KubeObject, live: SnapshotIndex): boolean {
-  const { name, namespace } = desired.metadata
-  const group = `${desired.apiVersion.split('/')[0]}/${desired.kind}`
-  const there = live.get(group, name, namespace)
-  return !there || fieldDifferences(desired, there).length > 0
+function differs(desired: KubeObject, index: SnapshotIndex): boolean {
+  const live = findLive(objectRef(desired), index)
+  return !live || fieldDifferences(desired, live).length > 0
 }
 
 function controlPlaneNameFindings(controlPlane: KubeObject | undefined, namespace: string): readonly Finding[] {
@@ -137,14 +141,42 @@ function controlPlaneNameFindings(controlPlane: KubeObject | undefined, namespac
 }
 
 function keptPoolFindings(networks: readonly NetworkMove[]): readonly Finding[] {
-  return networks.flatMap(({ old }) =>
-    old
-      .filter(({ keeps }) => keeps.length > 0)
-      .map(({ pool, keeps }) =>
-        finding(oldObjectKept, {
-          object: `IPAddressPool ${pool.metadata.name}`,
-          why: `of ${poolAddresses(pool).join(', ')} it still holds ${keeps.join(', ')}`,
-        }),
-      ),
-  )
+  return networks
+    .flatMap(({ old }) => old)
+    .filter(({ remaining }) => remaining.length > 0)
+    .map(({ pool, remaining }) => {
+      const why = `of ${poolAddresses(pool).join(', ')} it still holds ${remaining.join(', ')}`
+      return finding(oldObjectKept, { object: `IPAddressPool ${pool.metadata.name}`, why })
+    })
+}
+
+const comparedFields = ['range', 'range_start', 'range_end', 'network_name'] as const
+
+/** Existing network attachments are kept; where the plan differs from them it is reported. */
+function attachmentFindings(live: SnapshotIndex, cloud: PlannedCloud): readonly Finding[] {
+  return cloud.networks.flatMap((network) => {
+    const existing = live.get('k8s.cni.cncf.io/NetworkAttachmentDefinition', network.name, cloud.namespace)
+    if (!existing || network.attach === 'none') return []
+    const planned = asFields(cniConfig(cloud, network)['ipam'])
+    const found = asFields(parseCniConfig(existing)['ipam'])
+    const what = comparedFields
+      .filter((key) => planned[key] !== found[key])
+      .map((key) => formatDifference(key, found[key], planned[key]))
+    if (what.length === 0) return []
+    const attachment = `NetworkAttachmentDefinition ${cloud.namespace}/${network.name}`
+    return [finding(attachmentKept, { attachment, what: what.join('; ') })]
+  })
+}
+
+function parseCniConfig(definition: KubeObject): Readonly<Record<string, unknown>> {
+  try {
+    return asFields(JSON.parse(getString(definition, 'spec', 'config') ?? '{}'))
+  } catch {
+    return {}
+  }
+}
+
+function formatDifference(key: string, found: unknown, planned: unknown): string {
+  const live = found === undefined ? `it has no ${key}` : `its ${key} is ${JSON.stringify(found)}`
+  return `${live}, the plan has ${planned === undefined ? 'none' : JSON.stringify(planned)}`
 }

@@ -1,31 +1,32 @@
 /**
- * Where a control plane that runs takes Service settings, and what it says there: every place of its slots, found by
- * the slot table, whatever the plan knows of it. Pure.
+ * Finds the slots of a running control plane with their annotations, and builds the patch that sets new ones. Pure.
+ *
+ * Slots are found by the slot table alone, so slots that the plan does not use are found as well.
  */
 import type { KubeObject } from '../../api/object.ts'
 import { formatServiceName } from '../../plan/slots/service-names.ts'
 import type { Slot, SlotTable } from '../../plan/slots/slots.ts'
-import { asFields } from '../../render/merge.ts'
+import { asFields, setValue } from '../../render/merge.ts'
 
 export type Annotations = Readonly<Record<string, string>>
 
 export interface LiveSlot {
-  /** Below `spec`; ends in an endpoint or a number where the slot has several. */
+  /** Below `spec`; ends with an endpoint or an index where the slot has several. */
   readonly path: readonly string[]
   readonly shape: Slot['shape']
-  /** The Service that comes of it, where the name is known. */
+  /** The Service that the slot configures, if its name is known. */
   readonly service: string | undefined
   readonly annotations: Annotations
 }
 
-/** Places that exist in this control plane; a slot that it does not mention has no Service with an address. */
+/** A slot that the control plane does not mention has no Service with an address. */
 export function findLiveSlots(controlPlane: KubeObject, { slots }: SlotTable): readonly LiveSlot[] {
   return slots.flatMap((slot) => expandSlot(slot, controlPlane['spec']))
 }
 
 function expandSlot(slot: Slot, spec: unknown): readonly LiveSlot[] {
   return expandPath(slot.path, spec).flatMap(({ path, each, value }) => {
-    const place = (last: string | undefined, annotations: unknown): LiveSlot => ({
+    const liveSlot = (last: string | undefined, annotations: unknown): LiveSlot => ({
       path: last === undefined ? path : [...path, last],
       shape: slot.shape,
       service: formatServiceName(slot.path, each, last),
@@ -33,13 +34,17 @@ function expandSlot(slot: Slot, spec: unknown): readonly LiveSlot[] {
     })
     switch (slot.shape) {
       case 'endpoints':
-        return Object.entries(asFields(value)).map(([face, one]) => place(face, annotationsOf(one)))
+        return Object.entries(asFields(value)).map(([endpoint, override]) =>
+          liveSlot(endpoint, overrideAnnotations(override)),
+        )
       case 'single':
-        return [place(undefined, annotationsOf(value))]
+        return [liveSlot(undefined, overrideAnnotations(value))]
       case 'list':
-        return (Array.isArray(value) ? value : []).map((one, at) => place(String(at), annotationsOf(one)))
+        return (Array.isArray(value) ? value : []).map((override, index) =>
+          liveSlot(String(index), overrideAnnotations(override)),
+        )
       case 'annotations':
-        return [place(undefined, value)]
+        return [liveSlot(undefined, value)]
       default:
         return []
     }
@@ -48,11 +53,12 @@ function expandSlot(slot: Slot, spec: unknown): readonly LiveSlot[] {
 
 interface ExpandedPath {
   readonly path: readonly string[]
+  /** The name that stands for `*`. */
   readonly each?: string
   readonly value: unknown
 }
 
-/** The slot's path with the names that the control plane has where the slot has `*`. */
+/** Replaces `*` by the names that the control plane has there. */
 function expandPath(pattern: readonly string[], spec: unknown): readonly ExpandedPath[] {
   let found: readonly ExpandedPath[] = [{ path: [], value: spec }]
   for (const step of pattern) {
@@ -68,12 +74,53 @@ function expandPath(pattern: readonly string[], spec: unknown): readonly Expande
   return found
 }
 
-function annotationsOf(override: unknown): unknown {
+function overrideAnnotations(override: unknown): unknown {
   return asFields(asFields(override)['metadata'])['annotations']
 }
 
 function stringValues(value: unknown): Annotations {
-  return Object.fromEntries(
-    Object.entries(asFields(value)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  )
+  const entries = Object.entries(asFields(value))
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+}
+
+export interface SlotPatch {
+  readonly slot: LiveSlot
+  readonly annotations: Annotations
+}
+
+/** Merges maps; a list, which a merge patch can only replace, is sent as it was read with the new annotations in it. */
+export function controlPlanePatch(
+  controlPlane: KubeObject,
+  patches: readonly SlotPatch[],
+): Readonly<Record<string, unknown>> {
+  let spec: unknown = {}
+  const lists = new Map<string, { readonly path: readonly string[]; items: readonly unknown[] }>()
+  for (const { slot, annotations } of patches) {
+    const { path, shape } = slot
+    if (shape === 'annotations') spec = setValue(spec, path, annotations)
+    else if (shape !== 'list') spec = setValue(spec, [...path, 'metadata', 'annotations'], annotations)
+    else {
+      const listPath = path.slice(0, -1)
+      const key = listPath.join('.')
+      const list = lists.get(key) ?? { path: listPath, items: readItems(controlPlane['spec'], listPath) }
+      const items = list.items.map((item, index) =>
+        index === Number(path.at(-1)) ? addAnnotations(item, annotations) : item,
+      )
+      lists.set(key, { ...list, items })
+    }
+  }
+  for (const { path, items } of lists.values()) spec = setValue(spec, path, items)
+  const { resourceVersion } = controlPlane.metadata
+  // Only a list can overwrite what another client has just written.
+  return { ...(lists.size > 0 && { metadata: { resourceVersion } }), spec }
+}
+
+function readItems(spec: unknown, path: readonly string[]): readonly unknown[] {
+  const found = path.reduce<unknown>((value, key) => asFields(value)[key], spec)
+  return Array.isArray(found) ? (found as readonly unknown[]) : []
+}
+
+function addAnnotations(item: unknown, annotations: Annotations): unknown {
+  const before = asFields(overrideAnnotations(item))
+  return setValue(item, ['metadata', 'annotations'], { ...before, ...annotations })
 }

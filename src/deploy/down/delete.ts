@@ -1,91 +1,158 @@
 /**
- * Deleting with patience: asks for the delete, waits until the object is gone, and says who keeps it.
+ * Deletes objects and waits until they are gone, releases what existed before us, and verifies that nothing is left.
  *
- * A finalizer is somebody's promise to clean up. One that stays is reported with its owner; it is never ripped out.
+ * A finalizer is a controller's promise to clean up. One that stays is reported with its owner and never removed.
  */
+
 import type { KubeObject } from '../../api/object.ts'
+import { isManagedByStackloom } from '../../api/ownership.ts'
 import { ageMs, formatObjectName, getString } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
-import { failure } from '../../errors/failure.ts'
-import { MANAGED_BY_LABEL } from '../../render/labels.ts'
+import { Failure, failure } from '../../errors/failure.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
+import { isApiError } from '../../kube/api-error.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { CLOUD_LABEL, MANAGED_BY_LABEL, stackloomLabels } from '../../render/labels.ts'
 import type { StageContext } from '../../run/stage.ts'
 import { failed, formatFinalizers, progressing, type Readiness, ready, worst } from '../../verify/readiness/verdict.ts'
-import { runParallel } from '../apply.ts'
-import { stuckFinalizer } from '../findings/down.ts'
-import type { InventoryEntry } from '../inventory.ts'
+import { type Limiter, runParallel } from '../apply.ts'
+import { objectsRemain, stuckFinalizer } from '../findings/down.ts'
+import { type Inventory, type InventoryEntry, SYSTEM_NAMESPACE } from '../inventory.ts'
+import { type LiveView, waitUntilReady } from '../live-view.ts'
+import { FIELD_MANAGER, findLive } from '../object-changes.ts'
 import { retry } from '../retry.ts'
-import { waitUntilReady } from '../wait.ts'
-import type { DownDeps } from './world.ts'
 
-/** Deletes those that are there and ours, and waits until they are gone. */
+export interface DeleteDeps {
+  readonly client: KubeClient
+  readonly view: LiveView
+  readonly limiter: Limiter
+  readonly stuckMs: number
+}
+
+/** Deletes those objects that exist and are ours, and waits until they are gone. */
 export async function deleteAll(
   refs: readonly InventoryEntry[],
-  world: DownDeps,
+  deps: DeleteDeps,
   context: StageContext,
   namespace?: string,
 ): Promise<void> {
-  const wanted = refs.filter((ref) => isDeletable(ref, world))
-  await world.lookout.watch(refs, context)
-  await runParallel(wanted, 8, async (ref) => {
+  const { client, view, limiter } = deps
+  const ours = refs.filter((ref) => isDeletable(ref, view))
+  await view.watch(refs, context)
+  await runParallel(ours, 8, async (ref) => {
     context.stop.throwIfAborted()
-    const live = findLive(ref, world)
+    const live = findLive(ref, view.index())
     const uid = live?.metadata.uid
-    const remove = () =>
-      world.gate(() => world.client.delete(ref, { ...(uid !== undefined && { preconditions: { uid } }) }))
-    if (live && (await retry(remove, context, world.patience)))
-      context.emit({ kind: 'applied', change: 'deleted', object: ref })
+    const request = () => limiter(() => client.delete(ref, { ...(uid !== undefined && { preconditions: { uid } }) }))
+    if (live && (await retry(request, context))) context.emit({ kind: 'applied', change: 'deleted', object: ref })
   })
-  await waitUntilGone(wanted, world, context, namespace)
+  await waitUntilGone(ours, deps, context, namespace)
 }
 
 export async function waitUntilGone(
   refs: readonly InventoryEntry[],
-  world: DownDeps,
+  { view, stuckMs }: DeleteDeps,
   context: StageContext,
   namespace?: string,
 ): Promise<void> {
-  const look = (): Readiness => worst(refs.map((ref) => deletionReadiness(findLive(ref, world), world, context)))
+  const isStuck = (live: KubeObject): boolean => isStuckDeletion(live, stuckMs, context)
+  const check = (): Readiness =>
+    worst(
+      refs.map((ref) => {
+        const live = findLive(ref, view.index())
+        if (!live) return ready
+        const waits = `${formatObjectName(live)} to be gone${formatFinalizers(live)}`
+        return isStuck(live) ? failed(waits, '') : progressing(waits)
+      }),
+    )
   try {
-    await waitUntilReady(look, world.lookout, context, { ...(namespace !== undefined && { namespace }) })
+    await waitUntilReady(check, view, context, namespace)
   } catch (thrown) {
-    const stuck = refs.map((ref) => findLive(ref, world)).find((live) => live && isStuck(live, world, context))
+    const stuck = refs.map((ref) => findLive(ref, view.index())).find((live) => live && isStuck(live))
     if (!stuck) throw thrown
     const { finalizers = [] } = stuck.metadata
-    throw failure(
-      stuckFinalizer,
-      { object: formatObjectName(stuck), finalizers, owner: finalizerOwner(stuck) },
-      { exitCode: 1, cause: thrown },
-    )
+    const facts = { object: formatObjectName(stuck), finalizers, owner: finalizerOwner(stuck) }
+    throw failure(stuckFinalizer, facts, { exitCode: 1, cause: thrown })
   }
 }
 
-export function findLive(ref: InventoryEntry, { lookout }: Pick<DownDeps, 'lookout'>): KubeObject | undefined {
-  return lookout.index().get(formatGroupKind(ref), ref.name, ref.namespace)
-}
-
-/** What was there before us stays, and so does what is not ours any more. */
-function isDeletable(ref: InventoryEntry, world: DownDeps): boolean {
+/** Adopted objects and objects that are no longer ours stay. */
+function isDeletable(ref: InventoryEntry, view: LiveView): boolean {
   if (ref.adopted) return false
-  const live = findLive(ref, world)
-  return live === undefined || live.metadata.labels?.[MANAGED_BY_LABEL] === 'stackloom'
+  const live = findLive(ref, view.index())
+  return live === undefined || isManagedByStackloom(live)
 }
 
-function deletionReadiness(live: KubeObject | undefined, world: DownDeps, context: StageContext): Readiness {
-  if (!live) return ready
-  const waits = `${formatObjectName(live)} to be gone${formatFinalizers(live)}`
-  return isStuck(live, world, context) ? failed(waits, '') : progressing(waits)
-}
-
-function isStuck(live: KubeObject, { stuckMs }: DownDeps, { clock }: StageContext): boolean {
+function isStuckDeletion(live: KubeObject, stuckMs: number, { clock }: StageContext): boolean {
   const { deletionTimestamp, finalizers = [] } = live.metadata
-  const namespaced = live.kind === 'Namespace' ? getString(live, 'status', 'phase') === 'Terminating' : true
-  return finalizers.length > 0 && namespaced && ageMs(deletionTimestamp, clock.now()) >= stuckMs
+  const isTerminating = live.kind === 'Namespace' ? getString(live, 'status', 'phase') === 'Terminating' : true
+  return finalizers.length > 0 && isTerminating && ageMs(deletionTimestamp, clock.now()) >= stuckMs
 }
 
-/** Whoever wrote the list of finalizers. */
 function finalizerOwner({ metadata }: KubeObject): string {
   const writer = (metadata.managedFields ?? []).findLast(({ fieldsV1 }) =>
     JSON.stringify(fieldsV1 ?? {}).includes('f:finalizers'),
   )
-  return writer?.manager ?? 'nobody who is known'
+  return writer?.manager ?? 'an unknown manager'
+}
+
+/**
+ * Removes our labels from adopted objects and changes nothing else in them. With the labels a later run would take them
+ * for its own, and the next `down` would delete them.
+ */
+export async function releaseAdopted(
+  objects: readonly InventoryEntry[],
+  { client, view, limiter }: DeleteDeps,
+  context: StageContext,
+): Promise<void> {
+  const labels = Object.fromEntries(stackloomLabels.map((label) => [label, null]))
+  const refs = objects.filter(({ adopted }) => adopted)
+  await view.watch(refs, context)
+  for (const ref of refs) {
+    context.stop.throwIfAborted()
+    const live = findLive(ref, view.index())
+    if (!live || !isManagedByStackloom(live)) continue
+    const patch = () => client.patch(ref, { metadata: { labels } }, { type: 'merge', fieldManager: FIELD_MANAGER })
+    await retry(() => limiter(patch), context)
+    context.emit({ kind: 'applied', change: 'changed', object: ref })
+  }
+}
+
+/** Lists every kind of the inventory by our labels; throws what is left, returns the number of kinds. */
+export async function verifyGone(
+  { cloud, objects, namespace }: Inventory,
+  { client, deleteData }: DeleteDeps & { readonly deleteData: boolean },
+  context: StageContext,
+): Promise<number> {
+  const nameKey = (groupKind: string, name: string): string => `${groupKind} ${name}`
+  const adopted = new Set(objects.filter((ref) => ref.adopted).map((ref) => nameKey(formatGroupKind(ref), ref.name)))
+  const kinds = [...new Map(objects.map((ref) => [formatGroupKind(ref), ref])).values()]
+  const ofCloud = cloud === undefined ? `!${CLOUD_LABEL}` : `${CLOUD_LABEL}=${cloud}`
+  const labelSelector = `${MANAGED_BY_LABEL}=stackloom,${ofCloud}`
+  const keepsData = !deleteData && (await hasNamespace(namespace, client))
+  const remaining: Finding[] = []
+  for (const { apiVersion, kind } of kinds) {
+    if (keepsData && (kind === 'Namespace' || kind === 'Secret' || kind === 'ConfigMap')) continue
+    const list = () => client.list({ apiVersion, kind }, { labelSelector })
+    const { items } = await retry(list, context).catch((thrown: unknown) => {
+      if (isApiError(thrown, 'not-served')) return { items: [] }
+      throw thrown
+    })
+    for (const item of items) {
+      const object = { ...item, apiVersion, kind }
+      const { name } = object.metadata
+      // Inventories and the Lease are deleted after this check.
+      if (kind === 'Namespace' && name === SYSTEM_NAMESPACE) continue
+      if (adopted.has(nameKey(formatGroupKind(object), name))) continue
+      remaining.push(finding(objectsRemain, { object: formatObjectName(object) }))
+    }
+  }
+  if (remaining.length > 0) throw new Failure(remaining, 1)
+  return kinds.length
+}
+
+async function hasNamespace(namespace: string | undefined, client: KubeClient): Promise<boolean> {
+  if (namespace === undefined) return false
+  const live = await client.get({ apiVersion: 'v1', kind: 'Namespace', name: namespace })
+  return live !== undefined && live.metadata.deletionTimestamp === undefined
 }

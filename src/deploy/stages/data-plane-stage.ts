@@ -1,82 +1,110 @@
 /**
- * The data plane of one cloud: node sets first, then the run that deploys them, then nova finds its hosts.
+ * Builds the stage for a cloud's data plane: NodeSets first, then the Deployment, then nova's host discovery.
  *
- * A deployment runs once and only on node sets that are set up; before that it would fail and stay failed.
+ * A Deployment runs once. It must not start before the NodeSets are set up: it would fail and stay failed.
  */
-import type { KubeObject } from '../../api/object.ts'
+import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
 import { formatObjectName } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
+import { failure } from '../../errors/failure.ts'
+import type { Connection } from '../../kube/connect.ts'
+import { execInPod } from '../../kube/pod-exec.ts'
 import type { StageContext } from '../../run/stage.ts'
 import { nodeSetSetupReadiness } from '../../verify/readiness/openstack.ts'
 import { applyRule, progressing, type Readiness, worst } from '../../verify/readiness/verdict.ts'
 import { applyChanges } from '../apply.ts'
-import { objectRef } from '../inventory.ts'
-import { FIELD_MANAGER } from '../object-changes.ts'
+import { discoveryFailed } from '../findings/up.ts'
+import { waitUntilReady } from '../live-view.ts'
+import { compareObjects, distinctKinds, FIELD_MANAGER, findLive, objectRef } from '../object-changes.ts'
 import { retry } from '../retry.ts'
-import { waitUntilReady } from '../wait.ts'
-import { aroundDataPlane } from '../works/around.ts'
-import { compareObjects, type DeployCloud, distinctKinds, readinessContext, type World } from '../world.ts'
-import { applyAndWait, type StageWork } from './apply-and-wait.ts'
+import { type ApplyDeps, applyAndWait, type StageWork } from './apply-and-wait.ts'
 
-/** Nova has looked for the hosts of this deployment. */
+/** Marks a Deployment whose hosts nova has discovered. */
 const DISCOVERED = 'stackloom.dev/hosts-discovered'
 const NODE_SET = 'dataplane.openstack.org/OpenStackDataPlaneNodeSet'
 
-/** Makes nova map the new hosts to their cells; says how it went. */
-export type DiscoverHosts = (cloud: DeployCloud, context: StageContext) => Promise<string>
+const relatedKinds: readonly GroupVersionKind[] = [
+  { apiVersion: 'v1', kind: 'Pod' },
+  { apiVersion: 'batch/v1', kind: 'Job' },
+]
 
-export function dataPlaneWork(
-  world: World,
-  cloud: DeployCloud,
-  objects: readonly KubeObject[],
-  discoverHosts: DiscoverHosts,
-): StageWork {
-  const { namespace } = cloud
-  const whole = applyAndWait(world, {
-    objects,
-    around: aroundDataPlane,
-    namespace,
-    empty: 'the cloud has no hosts',
-  })
-  const before = objects.filter(({ kind }) => kind !== 'OpenStackDataPlaneDeployment')
+/** Maps the new hosts of a namespace to their nova cells and returns a message about the result. */
+export type DiscoverHosts = (namespace: string, context: StageContext) => Promise<string>
+
+export interface DataPlaneDeps extends ApplyDeps {
+  readonly discoverHosts: DiscoverHosts
+}
+
+export function dataPlaneStage(deps: DataPlaneDeps, namespace: string, objects: readonly KubeObject[]): StageWork {
+  const { view } = deps
+  const isDeployment = ({ kind }: KubeObject): boolean => kind === 'OpenStackDataPlaneDeployment'
+  const deployments = objects.filter(isDeployment)
   const nodeSets = objects.filter((object) => formatGroupKind(object) === NODE_SET)
-  const deployments = objects.filter((object) => !before.includes(object))
+  const all = applyAndWait(deps, { objects, related: relatedKinds, namespace, empty: 'the cloud has no hosts' })
+  const isDiscovered = (deployment: KubeObject): boolean =>
+    findLive(objectRef(deployment), view.index())?.metadata.annotations?.[DISCOVERED] !== undefined
   return {
     check: async (context) => {
-      const applied = await whole.check(context)
-      if (applied.kind === 'needed' || deployments.every((deployment) => isDiscovered(deployment, world)))
-        return applied
-      return { kind: 'needed', reason: 'nova has not looked for the hosts yet' }
+      const result = await all.check(context)
+      if (result.kind === 'needed' || deployments.every(isDiscovered)) return result
+      return { kind: 'needed', reason: 'nova has not discovered the hosts yet' }
     },
     work: async (context) => {
-      await world.lookout.watch([...distinctKinds(objects), ...aroundDataPlane], context)
-      await applyChanges(compareObjects(before, world), world, context)
-      const setUp = (): Readiness => worst(nodeSets.map((nodeSet) => setUpOf(nodeSet, world, context)))
-      await waitUntilReady(setUp, world.lookout, context, { namespace })
-      await whole.work(context)
-      context.emit({ kind: 'progress', message: await discoverHosts(cloud, context) })
-      for (const deployment of deployments) await markDiscovered(deployment, world, context)
+      await view.watch([...distinctKinds(objects), ...relatedKinds], context)
+      const first = objects.filter((object) => !isDeployment(object))
+      await applyChanges(compareObjects(first, view.index()), deps, context)
+      const areSetUp = (): Readiness => worst(nodeSets.map((nodeSet) => setupReadiness(nodeSet, deps, context)))
+      await waitUntilReady(areSetUp, view, context, namespace)
+      await all.work(context)
+      context.emit({ kind: 'progress', message: await deps.discoverHosts(namespace, context) })
+      // The mark comes last: a run that was killed before it discovers the hosts again.
+      for (const deployment of deployments)
+        if (!isDiscovered(deployment)) await markDiscovered(deployment, deps, context)
     },
   }
 }
 
-function isDiscovered(desired: KubeObject, { lookout }: World): boolean {
-  const { name, namespace } = desired.metadata
-  const live = lookout.index().get(formatGroupKind(desired), name, namespace)
-  return live?.metadata.annotations?.[DISCOVERED] !== undefined
-}
-
-/** On the run that brought the hosts: a run that was killed before this line looks for them again. */
-async function markDiscovered(desired: KubeObject, world: World, context: StageContext): Promise<void> {
-  if (isDiscovered(desired, world)) return
-  const ref = objectRef(desired)
+async function markDiscovered(
+  deployment: KubeObject,
+  { client, retryPolicy }: DataPlaneDeps,
+  context: StageContext,
+): Promise<void> {
   const patch = { metadata: { annotations: { [DISCOVERED]: 'true' } } }
-  const write = () => world.client.patch(ref, patch, { type: 'merge', fieldManager: FIELD_MANAGER })
-  await retry(write, context, world.patience)
+  const write = () => client.patch(objectRef(deployment), patch, { type: 'merge', fieldManager: FIELD_MANAGER })
+  await retry(write, context, retryPolicy)
 }
 
-function setUpOf(desired: KubeObject, world: World, context: StageContext): Readiness {
-  const judging = readinessContext(world, context, desired.metadata.namespace)
-  const live = judging.around.get(NODE_SET, desired.metadata.name, desired.metadata.namespace)
-  return live ? applyRule(nodeSetSetupReadiness, live, judging) : progressing(`${formatObjectName(desired)} to exist`)
+function setupReadiness(nodeSet: KubeObject, { readiness }: DataPlaneDeps, context: StageContext): Readiness {
+  const readinessContext = readiness(context, nodeSet.metadata.namespace)
+  const live = findLive(objectRef(nodeSet), readinessContext.around)
+  return live
+    ? applyRule(nodeSetSetupReadiness, live, readinessContext)
+    : progressing(`${formatObjectName(nodeSet)} to exist`)
+}
+
+const CONDUCTOR = 'nova-cell0-conductor-0'
+/** Pods of a sandbox do not run, so no command can be executed in them. */
+const SIMULATED = 'sandbox.stackloom.dev/played'
+
+/** Runs `nova-manage cell_v2 discover_hosts` in the conductor's pod: nova's cells do not find new hosts themselves. */
+export function discoverHosts({ client, transport }: Pick<Connection, 'client' | 'transport'>): DiscoverHosts {
+  return async (namespace, { stop }) => {
+    const pod = await client.get({ apiVersion: 'v1', kind: 'Pod', namespace, name: CONDUCTOR })
+    const fail = (reason: string): Error => failure(discoveryFailed, { namespace, reason }, { exitCode: 1 })
+    if (!pod) throw fail(`there is no pod ${CONDUCTOR}`)
+    if (pod.metadata.annotations?.[SIMULATED] !== undefined) return 'the conductor is simulated: no hosts to discover'
+    const { exitCode, stdout, stderr } = await execInPod(transport, {
+      namespace,
+      pod: CONDUCTOR,
+      command: ['nova-manage', 'cell_v2', 'discover_hosts', '--verbose'],
+      timeoutMs: 120_000,
+      signal: stop,
+    })
+    if (exitCode !== 0) throw fail(lastLine(stderr) || `it ended with ${exitCode}`)
+    return lastLine(stdout) || 'no new hosts'
+  }
+}
+
+function lastLine(text: string): string | undefined {
+  return text.trim().split('\n').at(-1)
 }

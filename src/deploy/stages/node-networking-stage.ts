@@ -1,87 +1,91 @@
 /**
- * Node networking: one node after the other, the base before the clouds, and never on after a failure.
+ * Builds the stage for node networking: one node after the other, the base before the clouds, no step after a failure.
  *
- * A node whose interfaces change may lose its way for a moment; two at once may take the cluster's quorum along.
+ * A node whose interfaces change may lose its connection for a moment; two at once may cost the cluster its quorum.
  */
-import type { KubeObject } from '../../api/object.ts'
+import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
 import { getString } from '../../api/raw-object.ts'
-import { formatGroupKind } from '../../api/snapshot.ts'
 import { CLOUD_LABEL } from '../../render/labels.ts'
 import type { StageContext } from '../../run/stage.ts'
 import { ENACTMENT } from '../../verify/readiness/node-policy.ts'
 import { liveReadiness } from '../../verify/readiness/readiness.ts'
-import { progressing, type Readiness, ready, worst } from '../../verify/readiness/verdict.ts'
+import { progressing, type Readiness, ready } from '../../verify/readiness/verdict.ts'
 import { applyChanges } from '../apply.ts'
-import { waitUntilReady } from '../wait.ts'
-import { aroundNodes } from '../works/around.ts'
-import { appliedReadiness, compareObjects, distinctKinds, readinessContext, type World } from '../world.ts'
-import { applyAndWait, type StageWork } from './apply-and-wait.ts'
+import { waitUntilReady } from '../live-view.ts'
+import { compareObjects, distinctKinds, findLive, objectRef } from '../object-changes.ts'
+import { type ApplyDeps, appliedReadiness, applyAndWait, type StageWork } from './apply-and-wait.ts'
 
-export function nodeNetworkingWork(world: World, policies: readonly KubeObject[]): StageWork {
-  const whole = applyAndWait(world, {
+export const nodeKinds: readonly GroupVersionKind[] = [
+  { apiVersion: 'v1', kind: 'Node' },
+  { apiVersion: 'nmstate.io/v1beta1', kind: 'NodeNetworkConfigurationEnactment' },
+]
+
+export function nodeNetworkingStage(deps: ApplyDeps, policies: readonly KubeObject[]): StageWork {
+  const { check } = applyAndWait(deps, {
     objects: policies,
-    around: aroundNodes,
+    related: nodeKinds,
     empty: 'the site has no node networking',
   })
   return {
-    check: whole.check,
+    check,
     work: async (context) => {
-      await world.lookout.watch([...distinctKinds(policies), ...aroundNodes], context)
-      const steps = stepsOf(policies)
+      await deps.view.watch([...distinctKinds(policies), ...nodeKinds], context)
+      const steps = groupByNode(policies)
       for (const [done, step] of steps.entries()) {
         context.emit({ kind: 'progress', message: `node ${step.node}`, done, total: steps.length })
-        await clearFailures(step.policies, world, context)
-        const applied = await applyChanges(compareObjects(step.policies, world), { ...world, atOnce: 1 }, context)
-        const look = (): Readiness => {
-          const judging = readinessContext(world, context)
-          return worst(step.policies.map((policy) => appliedReadiness(policy, applied, judging)))
-        }
-        await waitUntilReady(look, world.lookout, context)
+        await deleteFailedPolicies(step.policies, deps, context)
+        const changes = compareObjects(step.policies, deps.view.index())
+        const applied = await applyChanges(changes, { ...deps, concurrency: 1 }, context)
+        const isReady = (): Readiness => appliedReadiness(step.policies, applied, deps.readiness(context))
+        await waitUntilReady(isReady, deps.view, context)
       }
     },
   }
 }
 
 /**
- * nmstate tries a policy a few times and then never again, whatever has been repaired since. Deleting the policy
- * changes nothing on the node, and a new one is tried anew. Its enactments must be gone first: they would speak of
- * the first generation, which is also the new policy's.
+ * nmstate tries a policy a few times and then never again, even after a repair. Deleting the policy changes nothing on
+ * the node, and a new policy is tried again. Its enactments must be gone first: they report the first generation, which
+ * is also the generation of the new policy.
  */
-async function clearFailures(policies: readonly KubeObject[], world: World, context: StageContext): Promise<void> {
+async function deleteFailedPolicies(
+  policies: readonly KubeObject[],
+  { client, view, readiness }: ApplyDeps,
+  context: StageContext,
+): Promise<void> {
   for (const policy of policies) {
-    const { apiVersion, kind, metadata } = policy
-    const live = world.lookout.index().get(formatGroupKind(policy), metadata.name)
-    if (!live || liveReadiness(live, readinessContext(world, context)).kind !== 'failed') continue
-    context.emit({ kind: 'progress', message: `${metadata.name} failed before: it is tried again` })
+    const ref = objectRef(policy)
+    const live = findLive(ref, view.index())
+    if (!live || liveReadiness(live, readiness(context)).kind !== 'failed') continue
+    context.emit({ kind: 'progress', message: `${ref.name} failed before: it is tried again` })
     const { uid } = live.metadata
-    const ref = { apiVersion, kind, name: metadata.name }
-    await world.client.delete(ref, { ...(uid !== undefined && { preconditions: { uid } }) })
-    const gone = (): Readiness => {
-      const index = world.lookout.index()
-      const left = index.all(ENACTMENT).some((one) => one.metadata.name.endsWith(`.${metadata.name}`))
-      const there = index.get(formatGroupKind(policy), metadata.name)?.metadata.uid === uid
-      return there || left ? progressing(`${metadata.name} and its enactments to be gone`) : ready
+    await client.delete(ref, { ...(uid !== undefined && { preconditions: { uid } }) })
+    const isGone = (): Readiness => {
+      const index = view.index()
+      const enacted = index.all(ENACTMENT).some(({ metadata }) => metadata.name.endsWith(`.${ref.name}`))
+      const exists = findLive(ref, index)?.metadata.uid === uid
+      return exists || enacted ? progressing(`${ref.name} and its enactments to be gone`) : ready
     }
-    await waitUntilReady(gone, world.lookout, context)
+    await waitUntilReady(isGone, view, context)
   }
 }
 
-interface Step {
+interface NodeStep {
   readonly node: string
   readonly policies: readonly KubeObject[]
 }
 
-/** By node: the base alone, because VLANs stand on its bonds; then what the clouds add. */
-function stepsOf(policies: readonly KubeObject[]): readonly Step[] {
-  const nodes = [...new Set(policies.map(nodeOf))]
+/** For each node the base first, because VLANs need its bonds, then what the clouds add. */
+function groupByNode(policies: readonly KubeObject[]): readonly NodeStep[] {
+  const nodes = [...new Set(policies.map(selectedNode))]
+  const isBase = ({ metadata }: KubeObject): boolean => metadata.labels?.[CLOUD_LABEL] === undefined
   return nodes.flatMap((node) => {
-    const here = policies.filter((policy) => nodeOf(policy) === node)
-    const base = here.filter(({ metadata }) => metadata.labels?.[CLOUD_LABEL] === undefined)
-    const clouds = here.filter(({ metadata }) => metadata.labels?.[CLOUD_LABEL] !== undefined)
-    return [base, clouds].filter((some) => some.length > 0).map((some) => ({ node, policies: some }))
+    const onNode = policies.filter((policy) => selectedNode(policy) === node)
+    const steps = [onNode.filter(isBase), onNode.filter((policy) => !isBase(policy))]
+    return steps.filter((step) => step.length > 0).map((step) => ({ node, policies: step }))
   })
 }
 
-function nodeOf(policy: KubeObject): string {
+export function selectedNode(policy: KubeObject): string {
   return getString(policy, 'spec', 'nodeSelector', 'kubernetes.io/hostname') ?? 'all'
 }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Condition, KubeObject } from '../../api/object.ts'
 import { indexSnapshot } from '../../api/snapshot.ts'
-import { isUpdated, planUpdate } from './update-plan.ts'
-import { deployedReadiness, stepReadiness } from './update-readiness.ts'
+import { deployedReadiness, isUpdated, planUpdate, stepReadiness } from './update-plan.ts'
 
 interface Facts {
   readonly target?: string
@@ -34,37 +33,37 @@ function version({
   }
 }
 
-const plan = (wish: { readonly to?: string; readonly written?: string } = {}, facts?: Facts) =>
+const plan = (request: { readonly to?: string; readonly written?: string } = {}, facts?: Facts) =>
   planUpdate(
-    { cloud: 'rhoso1', namespace: 'openstack', ...wish },
+    { cloud: 'rhoso1', namespace: 'openstack', ...request },
     indexSnapshot({ objects: [version(facts)], unread: [] }),
   )
 const codes = (...args: Parameters<typeof plan>) => plan(...args).findings.map(({ code }) => code)
 
-describe('an update', () => {
-  it('goes to the newest version that the operator has, unless somebody says otherwise', () => {
+describe('planUpdate', () => {
+  it('goes to the newest version of the operator unless another one is requested', () => {
     expect(plan().wanted).toBe('0.7.0')
     expect(plan({ written: '0.6.1' }).wanted).toBe('0.6.1')
     expect(plan({ written: '0.6.0', to: '0.6.1' }).wanted).toBe('0.6.1')
   })
 
-  it('is over when wanted, target and deployed agree', () => {
+  it('is finished when wanted, target and deployed version agree', () => {
     expect(isUpdated(plan({ to: '0.6.0' }))).toBe(true)
     expect(isUpdated(plan())).toBe(false)
     expect(isUpdated(plan({ to: '0.7.0' }, { target: '0.7.0' }))).toBe(false)
   })
 
-  it('refuses a version without images, and another one while one is under way', () => {
+  it('reports a version without images, and a second update during the first', () => {
     expect(codes({ to: '9.9.9' })).toEqual(['SL4071'])
     expect(codes({ to: '0.7.0' }, { target: '0.6.1' })).toEqual(['SL4074'])
     expect(codes({ to: '0.6.1' }, { target: '0.6.1' })).toEqual([])
   })
 
-  it('warns when the site file would take it back', () => {
+  it('warns when the site file has another version', () => {
     expect(codes({ to: '0.7.0', written: '0.6.0' })).toEqual(['SL4072'])
   })
 
-  it('says so where there is no version at all', () => {
+  it('reports a namespace without a version', () => {
     const { findings } = planUpdate(
       { cloud: 'rhoso1', namespace: 'elsewhere' },
       indexSnapshot({ objects: [version()], unread: [] }),
@@ -73,23 +72,23 @@ describe('an update', () => {
   })
 })
 
-describe('a step of an update', () => {
+describe('stepReadiness', () => {
   const step = (facts: Facts) => stepReadiness(version(facts), 'control-plane', '0.7.0').kind
   const done = [{ type: 'MinorUpdateControlplane', status: 'True' as const }]
 
-  it('is done by its own condition, or when the version is deployed', () => {
+  it('is ready by the condition of the step, or when the version is deployed', () => {
     expect(step({ target: '0.7.0', conditions: done })).toBe('ready')
     expect(step({ target: '0.7.0', deployed: '0.7.0' })).toBe('ready')
     expect(step({ target: '0.7.0' })).toBe('progressing')
   })
 
-  it('is not done by a condition from before the target was set', () => {
+  it('ignores a condition from before the target was set', () => {
     expect(step({ target: '0.7.0', generation: 2, conditions: done })).toBe('progressing')
     expect(step({ target: '0.6.0', conditions: done })).toBe('progressing')
     expect(stepReadiness(undefined, 'control-plane', '0.7.0').kind).toBe('progressing')
   })
 
-  it('has failed with what the operator says', () => {
+  it('fails with the message of the operator', () => {
     const conditions = [
       {
         type: 'MinorUpdateControlplane',
@@ -104,7 +103,7 @@ describe('a step of an update', () => {
     })
   })
 
-  it('is the last one when the version is deployed', () => {
+  it('deployedReadiness is ready when the version is deployed', () => {
     expect(deployedReadiness(version({ target: '0.7.0' }), '0.7.0').kind).toBe('progressing')
     expect(deployedReadiness(version({ target: '0.7.0', deployed: '0.7.0' }), '0.7.0').kind).toBe('ready')
   })

@@ -49,9 +49,7 @@ difference
   })
 
   it('returns the last line otherwise, and is never empty', () => {
-    expect(extractNmstateError('at desired state apply: "",\n simulated failure')).toBe(
-      'simulated failure',
-    )
+    expect(extractNmstateError('at desired state apply: "",\n simulated failure')).toBe('simulated failure')
     expect(extractNmstateError('')).toBe('no reason given')
     expect(extractNmstateError('\n\n')).toBe('no reason given')
   })

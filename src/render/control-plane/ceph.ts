@@ -1,7 +1,7 @@
 /**
- * Ceph as the store of cinder, glance, manila and nova: the Secret mounted where they look, and their configuration.
+ * Renders the Ceph configuration of cinder, glance, manila and nova, and the mount of its Secret. Pure.
  *
- * nova-compute runs on the hosts: its part is in the data plane.
+ * nova-compute runs on the hosts, so its configuration belongs to the data plane.
  */
 import type { SiteFileCloud } from '../../api/site.ts'
 
@@ -30,8 +30,8 @@ export function cephMounts(ceph: Ceph): readonly unknown[] {
   ]
 }
 
-/** One section after the other, each with its options, in oslo.config's way of writing. */
-function ini(sections: Readonly<Record<string, Readonly<Record<string, string>>>>): string {
+/** Formats sections and options for oslo.config. */
+function formatIni(sections: Readonly<Record<string, Readonly<Record<string, string>>>>): string {
   return Object.entries(sections)
     .map(([name, options]) => {
       const lines = Object.entries(options).map(([key, value]) => `${key} = ${value}\n`)
@@ -41,7 +41,7 @@ function ini(sections: Readonly<Record<string, Readonly<Record<string, string>>>
 }
 
 export function cinderVolumeConfig(ceph: Ceph): string {
-  return ini({
+  return formatIni({
     DEFAULT: { enabled_backends: 'ceph' },
     ceph: {
       volume_backend_name: 'ceph',
@@ -56,7 +56,7 @@ export function cinderVolumeConfig(ceph: Ceph): string {
 }
 
 export function cinderBackupConfig(ceph: Ceph): string {
-  return ini({
+  return formatIni({
     DEFAULT: {
       backup_driver: 'cinder.backup.drivers.ceph.CephBackupDriver',
       backup_ceph_pool: 'backups',
@@ -66,7 +66,7 @@ export function cinderBackupConfig(ceph: Ceph): string {
 }
 
 export function glanceConfig(ceph: Ceph): string {
-  return ini({
+  return formatIni({
     DEFAULT: { enabled_backends: 'default_backend:rbd' },
     glance_store: { default_backend: 'default_backend' },
     default_backend: {
@@ -79,7 +79,7 @@ export function glanceConfig(ceph: Ceph): string {
 }
 
 export function manilaShareConfig(ceph: Ceph): string {
-  return ini({
+  return formatIni({
     DEFAULT: { enabled_share_backends: 'cephfs', enabled_share_protocols: 'cephfs' },
     cephfs: {
       driver_handles_share_servers: 'False',
@@ -94,9 +94,9 @@ export function manilaShareConfig(ceph: Ceph): string {
   })
 }
 
-/** For nova-compute on the hosts: images and disks live in Ceph. */
+/** For nova-compute on the hosts: images and disks are in Ceph. */
 export function novaComputeConfig(ceph: Ceph): string {
-  return ini({
+  return formatIni({
     libvirt: {
       images_type: 'rbd',
       images_rbd_pool: ceph.pools?.nova ?? 'vms',

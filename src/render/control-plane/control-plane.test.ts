@@ -25,8 +25,8 @@ const keys = (pool: string, address: string, key?: string) => ({
   ...(key && { 'metallb.universe.tf/allow-shared-ip': key, 'metallb.io/allow-shared-ip': key }),
 })
 
-describe('the control plane', () => {
-  it('says of every service of the CRD whether it is on, and turns on what document 000 lists', () => {
+describe('renderControlPlane', () => {
+  it('enables or disables every service of the CRD, and enables what document 000 lists', () => {
     const spec = specOf()
     const table = builtInTable()
     const written = table.services.map((name) => [name, spec[name]?.['enabled']])
@@ -35,7 +35,7 @@ describe('the control plane', () => {
     expect(on).toEqual(new Set(serviceCatalogue.filter((entry) => entry.standard).map((entry) => entry.name)))
   })
 
-  it('has a database and a queue for the APIs and one for each cell, in threes', () => {
+  it('has a database and a queue for the APIs and for each cell, with three replicas', () => {
     const spec = specOf({ services: { nova: { cells: ['cell1', 'cell2'] } } })
     expect(Object.keys(spec['galera']?.['templates'] ?? {})).toEqual([
       'openstack',
@@ -50,12 +50,12 @@ describe('the control plane', () => {
     })
   })
 
-  it('has single databases where three would stand on fewer nodes', () => {
+  it('has one replica of databases on fewer than three nodes', () => {
     const spec = specOf({}, { nodes: 2 })
     expect(spec['galera']?.['templates']?.['openstack']).toMatchObject({ replicas: 1 })
   })
 
-  it("puts pool, sharing key and address into document 000's three paths", () => {
+  it("sets pool, sharing key and address in document 000's three paths", () => {
     const spec = specOf()
     const shared = {
       metadata: { annotations: keys('openstack-internalapi', '172.17.0.80', 'openstack-internalapi') },
@@ -69,13 +69,13 @@ describe('the control plane', () => {
     })
   })
 
-  it('leaves public endpoints to Routes, and makes VIPs of them where the site says so', () => {
+  it('leaves public endpoints to Routes unless the site requests VIPs', () => {
     expect(specOf()['keystone']?.['template']?.['override']?.['service']).not.toHaveProperty('public')
     const service = specOf({ public: { by: 'vip' } })['keystone']?.['template']?.['override']?.['service']
     expect(service?.['public']).toMatchObject({ spec: { type: 'LoadBalancer' } })
   })
 
-  it('asks for both families where there are two, but not for logging, which has one', () => {
+  it('requests both families, except for logging, which has one', () => {
     const spec = specOf({ services: { telemetry: true } }, { families: [4, 6] })
     expect(spec['dns']?.['template']?.['override']?.['service']).toMatchObject({
       metadata: { annotations: { 'metallb.io/loadBalancerIPs': '192.168.122.80,fd00:0:1::50' } },
@@ -86,7 +86,7 @@ describe('the control plane', () => {
     })
   })
 
-  it("overrides the CRD's own default for logging, which is somebody else's address", () => {
+  it("overrides the CRD's default for logging, which is a foreign address", () => {
     const plan = {
       clouds: [
         { name: 'a', namespace: 'a' },
@@ -102,7 +102,7 @@ describe('the control plane', () => {
     )
   })
 
-  it('attaches pods to the networks that they need, or to those that the site names', () => {
+  it('attaches pods to their standard networks, or to those of the site file', () => {
     expect(specOf()['neutron']?.['template']?.['networkAttachments']).toEqual(['internalapi'])
     expect(specOf()['glance']?.['template']?.['glanceAPIs']?.['default']?.['networkAttachments']).toEqual(['storage'])
     const named = specOf({ services: { neutron: { networkAttachments: ['internalapi', 'tenant'] } } })
@@ -123,16 +123,16 @@ describe('the control plane', () => {
     expect(bridges).toEqual([{ datacentre: 'ospbr' }, { datacentre: 'ospbr1' }])
   })
 
-  it('asks the DNS servers that the cloud names, or those of the cluster', () => {
+  it('forwards DNS to the servers of the cloud, or to those of the cluster', () => {
     expect(specOf()['dns']?.['template']?.['options']).toEqual([{ key: 'server', values: ['192.168.122.1'] }])
-    const own = specOf({ dns: { servers: ['10.0.0.53'], options: [{ key: 'no-negcache', values: [] }] } })
-    expect(own['dns']?.['template']?.['options']).toEqual([
+    const cloudDns = specOf({ dns: { servers: ['10.0.0.53'], options: [{ key: 'no-negcache', values: [] }] } })
+    expect(cloudDns['dns']?.['template']?.['options']).toEqual([
       { key: 'server', values: ['10.0.0.53'] },
       { key: 'no-negcache', values: [] },
     ])
   })
 
-  it('merges raw fields last and loses nothing, in the template of a service and over everything', () => {
+  it('merges raw fields of a service and of the control plane last', () => {
     const spec = specOf({
       services: {
         keystone: {
@@ -155,7 +155,7 @@ describe('the control plane', () => {
     expect(spec['tls']).toEqual({ podLevel: { enabled: false } })
   })
 
-  it("takes the site's replicas for every instance of a database, or for the API", () => {
+  it('applies replicas of the site file to every database instance, or to the API', () => {
     const spec = specOf({
       services: { galera: { replicas: 1 }, glance: { replicas: 2 }, nova: { replicas: 4 } },
     })
@@ -164,14 +164,14 @@ describe('the control plane', () => {
     expect(spec['nova']?.['template']?.['apiServiceTemplate']).toMatchObject({ replicas: 4 })
   })
 
-  it('puts the version that the site asks for in before itself', () => {
+  it('renders the version of the site file before the control plane', () => {
     const plan = testPlan({ clouds: [{ name: 'a', namespace: 'a', version: '18.0.9' }] })
     const [only] = plan.clouds
-    const kinds = only ? renderControlPlane(plan, only).map((one) => one.kind) : []
+    const kinds = only ? renderControlPlane(plan, only).map((object) => object.kind) : []
     expect(kinds).toEqual(['OpenStackVersion', 'OpenStackControlPlane'])
   })
 
-  it('gives Ceph to cinder, glance and manila: its Secret mounted, its pools configured', () => {
+  it('mounts the Ceph Secret and configures pools for cinder, glance and manila', () => {
     const spec = specOf({
       ceph: { secret: 'ceph-conf-files', fsid: '6b6a', pools: { cinder: 'vols' } },
       services: { cinder: true },
@@ -186,8 +186,8 @@ describe('the control plane', () => {
   })
 })
 
-describe('the control plane of 2023', () => {
-  it('has external endpoints: pool, address, shared with its default key', () => {
+describe('renderControlPlane for the 2023 API', () => {
+  it('has external endpoints with pool, address and the default sharing key', () => {
     const spec = specOf({}, { table: builtInTable('2023') })
     expect(spec['keystone']?.['template']?.['externalEndpoints']).toEqual([
       {
@@ -208,7 +208,7 @@ describe('the control plane of 2023', () => {
     ])
   })
 
-  it('gives each RabbitMQ an address of its own', () => {
+  it('has a separate address for each RabbitMQ', () => {
     const spec = specOf({}, { table: builtInTable('2023') })
     expect(spec['rabbitmq']?.['templates']?.['rabbitmq-cell1']?.['externalEndpoint']).toEqual({
       ipAddressPool: 'openstack-internalapi',
@@ -217,7 +217,7 @@ describe('the control plane of 2023', () => {
     })
   })
 
-  it('switches every service of its own CRD, and none that it does not have', () => {
+  it('enables or disables exactly the services of its CRD', () => {
     const table = builtInTable('2023')
     const spec = specOf({}, { table })
     const switched = Object.keys(spec).filter((name) => typeof spec[name]?.['enabled'] === 'boolean')
@@ -229,7 +229,7 @@ describe.each([
   { crds: 'today', table: builtInTable() },
   { crds: '2023', table: builtInTable('2023') },
 ])('the slots of $crds', ({ table }) => {
-  it('are filled where the plan says and nowhere else', () => {
+  it('are filled exactly where the plan has addresses', () => {
     const everything = Object.fromEntries(table.services.map((name) => [name, true]))
     const plan = testPlan({
       clouds: [{ name: 'rhoso1', namespace: 'openstack', services: everything }],
@@ -246,6 +246,6 @@ describe.each([
 /** How often a pool is asked for, however the slot spells it. */
 function pooled(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
-  const own = 'metallb.io/address-pool' in value || 'ipAddressPool' in value ? 1 : 0
-  return Object.values(value).reduce((sum: number, below) => sum + pooled(below), own)
+  const count = 'metallb.io/address-pool' in value || 'ipAddressPool' in value ? 1 : 0
+  return Object.values(value).reduce((sum: number, below) => sum + pooled(below), count)
 }

@@ -1,8 +1,6 @@
 /**
- * The OpenStackControlPlane of a cloud: right before the first apply.
- *
- * Every service is switched on or off in so many words, every Service that will exist has its pool, sharing key and
- * address, and what the site file says raw comes last.
+ * Renders the OpenStackControlPlane of a cloud, complete for the first apply: every service is enabled or disabled
+ * explicitly, every Service has its pool, sharing key and address, and raw fields of the site file are merged last.
  */
 import type { KubeObject } from '../../api/object.ts'
 import type { Plan, PlannedCloud } from '../../plan/plan.ts'
@@ -12,10 +10,8 @@ import type { EndpointEntry } from '../../plan/slots/service-catalogue.ts'
 import { detectEra, type Era } from '../../plan/slots/slots.ts'
 import { ownershipLabels } from '../labels.ts'
 import { asFields, type Fields, mergePatch, setValue } from '../merge.ts'
-import { buildTemplateContext, type TemplateContext } from './context.ts'
-import { addEndpointAnnotations } from './endpoints.ts'
-import { fillSlots, resolveSlots } from './slot-values.ts'
-import { generalFields, templates } from './templates.ts'
+import { addEndpointAnnotations, fillSlots, resolveSlots } from './slot-values.ts'
+import { buildTemplateContext, generalFields, type TemplateContext, templates } from './templates.ts'
 import { templates2023 } from './templates-2023.ts'
 
 export const CONTROL_PLANE = 'controlplane'
@@ -31,7 +27,7 @@ export function renderControlPlane(plan: Plan, cloud: PlannedCloud): readonly Ku
   return [...renderVersion(plan, cloud), object]
 }
 
-/** The version that the site asks for, in before the control plane, so that it is never deployed with another. */
+/** Applied before the control plane, so that it is never deployed with another version. */
 function renderVersion(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
   const { version } = cloud.from.file
   if (version === undefined || detectEra(plan.slots) === '2023') return []
@@ -49,16 +45,15 @@ function controlPlaneMetadata({ site }: Plan, { name, namespace }: PlannedCloud)
   return { name: CONTROL_PLANE, namespace, labels: ownershipLabels({ site, cloud: name }) }
 }
 
-/** The site file's raw fields over what the plan wants: merged last, never lost. */
 export function mergeRawFields(spec: Fields, cloud: PlannedCloud): Fields {
   return rawSources(cloud.from).reduce((merged, { value }) => mergePatch(merged, value), spec)
 }
 
-/** The spec before the site file's raw fields: what the plan itself wants. */
+/** The spec without the raw fields of the site file. */
 export function plannedSpec(plan: Plan, cloud: PlannedCloud): Fields {
   const context = buildTemplateContext(plan, cloud)
   const era = detectEra(plan.slots)
-  // From all entries at once: V8 turns an object that so many fields are added to one by one into a slow dictionary.
+  // From all entries at once: V8 turns an object into a slow dictionary when many fields are added one by one.
   const spec: Record<string, unknown> = Object.fromEntries([
     ...Object.entries(generalFields(context)),
     ...cloud.services.map((service) => [service.entry.name, fieldsFor(service, context, era)] as const),
@@ -76,7 +71,7 @@ function fieldsFor(service: CloudService, context: TemplateContext, era: Era): F
   return { enabled, ...withReplicas(table[entry.name]?.(context) ?? {}, service, context) }
 }
 
-/** `replicas` of the site file: of every instance, or of what answers the service's API. */
+/** Applies `replicas` of the site file to every instance, or to what serves the API of the service. */
 function withReplicas(fields: Fields, { entry, settings }: CloudService, context: TemplateContext): Fields {
   const { replicas } = settings
   if (replicas === undefined) return fields
@@ -84,10 +79,10 @@ function withReplicas(fields: Fields, { entry, settings }: CloudService, context
     const instances = Object.entries(asFields(fields['templates']))
     return {
       ...fields,
-      templates: Object.fromEntries(instances.map(([name, one]) => [name, { ...asFields(one), replicas }])),
+      templates: Object.fromEntries(instances.map(([name, instance]) => [name, { ...asFields(instance), replicas }])),
     }
   }
-  const paths = entry.endpoints.filter(answersApi).flatMap((endpoint) => pathsOf(endpoint, context))
+  const paths = entry.endpoints.filter(answersApi).flatMap((endpoint) => endpointPaths(endpoint, context))
   return paths.reduce((filled, path) => asFields(setValue(filled, [...path, 'replicas'], replicas)), fields)
 }
 
@@ -95,8 +90,11 @@ function answersApi({ each, alone }: EndpointEntry): boolean {
   return !alone && (each === undefined || each === 'glance API')
 }
 
-function pathsOf({ path: at }: EndpointEntry, { glanceApis }: TemplateContext): readonly (readonly string[])[] {
-  const path = at.split('.').slice(1)
+function endpointPaths(
+  { path: pattern }: EndpointEntry,
+  { glanceApis }: TemplateContext,
+): readonly (readonly string[])[] {
+  const path = pattern.split('.').slice(1)
   if (!path.includes('*')) return [path]
   return glanceApis.map((name) => path.map((step) => (step === '*' ? name : step)))
 }

@@ -1,14 +1,18 @@
 /**
- * What goes into a slot: the pool, the sharing key and the address of one Service, in the form that the slot takes.
+ * Fills the slots of a control plane with the pool, sharing key and address of each Service, and its RabbitMQ templates
+ * with the fixed addresses of pods. Pure.
  *
- * Both spellings of MetalLB's annotations: the new one wins where it is known, old MetalLBs and the telemetry operator
- * read the other.
+ * MetalLB's annotations have both spellings: newer versions prefer `metallb.io`, older ones and the telemetry operator
+ * read only `metallb.universe.tf`.
  */
-import type { PlannedCloud, PlannedNetwork, PlannedVip } from '../../plan/plan.ts'
+import type { NamedAddress, PlannedCloud, PlannedNetwork, PlannedVip } from '../../plan/plan.ts'
+import { rabbitmqNames } from '../../plan/slots/cloud-services.ts'
 import type { SlotUse } from '../../plan/slots/slots.ts'
-import { type Fields, FieldsDraft } from '../merge.ts'
+import { asFields, type Fields, FieldsDraft, setValue } from '../merge.ts'
+import { type Attachment, NETWORKS_ANNOTATION, networksAnnotation, staticName } from '../multus.ts'
+import { prefixLength } from '../spans.ts'
 
-/** A Service that will exist, with what the plan gave it. */
+/** A Service that will exist, with its planned addresses. */
 export interface ResolvedSlot {
   readonly use: SlotUse
   readonly network: PlannedNetwork
@@ -20,24 +24,24 @@ export function resolveSlots(cloud: PlannedCloud): readonly ResolvedSlot[] {
   const vips = new Map<string, PlannedVip[]>()
   for (const network of cloud.networks) {
     for (const vip of network.vips) {
-      const own = vips.get(vip.slot)
-      if (own) own.push(vip)
+      const slotVips = vips.get(vip.slot)
+      if (slotVips) slotVips.push(vip)
       else vips.set(vip.slot, [vip])
     }
   }
-  const filled: ResolvedSlot[] = []
+  const slots: ResolvedSlot[] = []
   for (const use of cloud.uses) {
     const network = networks.get(use.network)
-    const own = vips.get(use.name)
-    if (network && own) filled.push({ use, network, vips: own })
+    const slotVips = vips.get(use.name)
+    if (network && slotVips) slots.push({ use, network, vips: slotVips })
   }
-  return filled
+  return slots
 }
 
-/** Fills every slot of a spec that is being made. */
+/** Changes the spec in place. */
 export function fillSlots(spec: Record<string, unknown>, slots: readonly ResolvedSlot[]): void {
   const draft = new FieldsDraft(spec)
-  // The APIs of a network have one address and one key: what their slots get is one value.
+  // The APIs of a network share one address and key, so their slots share one value.
   const overrides = new Map<string, Fields>()
   for (const slot of slots) {
     const key = slot.vips.map((vip) => vip.address).join(' ')
@@ -52,22 +56,22 @@ function fill(draft: FieldsDraft, slot: ResolvedSlot, shared: Fields): void {
   switch (slot.use.slot.shape) {
     case 'endpoints':
     case 'single':
-      return draft.put(path, () => shared)
+      return draft.set(path, () => shared)
     case 'list':
-      return draft.put(path.slice(0, -1), (before) => [...asList(before), shared])
+      return draft.set(path.slice(0, -1), (before) => [...asList(before), shared])
     case 'annotations':
-      // The operator makes this Service for one family, so it can hold one address.
-      return draft.put(path, () => annotations({ ...slot, vips: slot.vips.slice(0, 1) }))
+      // The operator creates this Service for one family, so it can have one address.
+      return draft.set(path, () => annotations({ ...slot, vips: slot.vips.slice(0, 1) }))
     case 'external-single':
-      return draft.put(path, () => external(slot))
+      return draft.set(path, () => external(slot))
     case 'external-list':
-      return draft.put(path, () => [external(slot)])
+      return draft.set(path, () => [external(slot)])
     case 'external-endpoints':
-      return draft.put(path.slice(0, -1), (before) => [...asList(before), { endpoint: path.at(-1), ...external(slot) }])
+      return draft.set(path.slice(0, -1), (before) => [...asList(before), { endpoint: path.at(-1), ...external(slot) }])
   }
 }
 
-/** Slots come in the order of their replicas and endpoints, so an item more goes to the end. */
+/** Slots are in the order of their replicas and endpoints, so new items are appended. */
 function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
@@ -94,7 +98,7 @@ function annotations({ network, vips }: ResolvedSlot): Readonly<Record<string, s
   }
 }
 
-/** The form of 2023; an empty key means the pool's name, which is the cloud's own key. */
+/** The form of the 2023 API; an empty key means the pool's name, which is the cloud's key. */
 function external({ network, vips }: ResolvedSlot): Fields {
   const shared = vips.every((vip) => vip.shared)
   return {
@@ -103,4 +107,47 @@ function external({ network, vips }: ResolvedSlot): Fields {
     sharedIP: shared,
     ...(shared && { sharedIPKey: '' }),
   }
+}
+
+/**
+ * A pod with a fixed address on a network of its cloud. It gets the address by an annotation, and the control plane has
+ * a field for annotations of pods only in RabbitMQ's StatefulSet. For other pods a finding shows the value.
+ */
+export interface Endpoint {
+  readonly name: string
+  readonly network: PlannedNetwork
+  readonly attachment: Attachment
+  /** The RabbitMQ whose pod gets the address; undefined if the control plane has no field for the annotation. */
+  readonly rabbitmq: string | undefined
+}
+
+export function listEndpoints(cloud: PlannedCloud): readonly Endpoint[] {
+  const rabbitmqs = rabbitmqNames(cloud.from)
+  return cloud.networks.flatMap((network) =>
+    network.endpoints.map(({ name, address }: NamedAddress) => ({
+      name,
+      network,
+      attachment: {
+        name: staticName(network),
+        namespace: cloud.namespace,
+        ips: [`${address}/${prefixLength(network, address)}`],
+      },
+      rabbitmq: rabbitmqs.find((rabbitmq) => rabbitmq === name.replace(/^rabbitmq\./, '')),
+    })),
+  )
+}
+
+export function addEndpointAnnotations(spec: Fields, cloud: PlannedCloud): Fields {
+  if (cloud.networks.every((network) => network.endpoints.length === 0)) return spec
+  const byRabbitmq = new Map<string, Attachment[]>()
+  for (const { rabbitmq, attachment } of listEndpoints(cloud)) {
+    if (rabbitmq !== undefined) byRabbitmq.set(rabbitmq, [...(byRabbitmq.get(rabbitmq) ?? []), attachment])
+  }
+  let filled = spec
+  for (const [name, attachments] of byRabbitmq) {
+    const template = ['rabbitmq', 'templates', name, 'override', 'statefulSet', 'spec', 'template']
+    const path = [...template, 'metadata', 'annotations']
+    filled = asFields(setValue(filled, [...path, NETWORKS_ANNOTATION], networksAnnotation(attachments)))
+  }
+  return filled
 }

@@ -1,18 +1,26 @@
 /**
- * The templates of the control plane of 2023, where they differ from today's: glance in two halves, other names in a
- * cell, and an image that must be named for every pod.
+ * Renders the templates of the 2023 control plane where they differ: glance in two parts, other names in a cell, and an
+ * image for every pod. Pure.
  */
 import type { Fields } from '../merge.ts'
 import { asFields, isFields } from '../merge.ts'
 import { glanceConfig } from './ceph.ts'
-import { networkAttachments, SECRET } from './context.ts'
-import { cellInstances, DATABASE, ovnController, ovnDatabase, type Template, templates } from './templates.ts'
+import {
+  cellInstances,
+  DATABASE,
+  networkAttachments,
+  ovnController,
+  ovnDatabase,
+  SECRET,
+  type Template,
+  templates,
+} from './templates.ts'
 
 function image(name: string): string {
   return `quay.io/podified-antelope-centos9/openstack-${name}:current-podified`
 }
 
-/** What the CRD wants named, by path below `spec`; `*` is any name. */
+/** Images that the CRD requires, by path below `spec`; `*` is any name. */
 const images: Readonly<Record<string, string>> = {
   'cinder.template.cinderAPI.containerImage': image('cinder-api'),
   'cinder.template.cinderBackup.containerImage': image('cinder-backup'),
@@ -48,7 +56,7 @@ const images: Readonly<Record<string, string>> = {
   'swift.template.swiftStorage.containerImageProxy': image('swift-proxy-server'),
 }
 
-const own: Readonly<Record<string, Template>> = {
+const overrides: Readonly<Record<string, Template>> = {
   glance: ({ ceph, attach, storageClass }) => {
     const half = { replicas: 1, ...networkAttachments(attach('glance', 'storage')) }
     return {
@@ -66,10 +74,7 @@ const own: Readonly<Record<string, Template>> = {
 
   ovn: (context) => ({
     template: {
-      ovnDBCluster: {
-        'ovndbcluster-nb': ovnDatabase(context, 'NB'),
-        'ovndbcluster-sb': ovnDatabase(context, 'SB'),
-      },
+      ovnDBCluster: { 'ovndbcluster-nb': ovnDatabase(context, 'NB'), 'ovndbcluster-sb': ovnDatabase(context, 'SB') },
       ovnNorthd: { replicas: 1, networkAttachment: 'internalapi' },
       ovnController: {
         'external-ids': { 'system-id': 'random', 'ovn-bridge': 'br-int', 'ovn-encap-type': 'geneve' },
@@ -79,11 +84,7 @@ const own: Readonly<Record<string, Template>> = {
   }),
 
   swift: ({ storageClass, quorum }) => ({
-    template: {
-      swiftProxy: { replicas: 1 },
-      swiftRing: {},
-      swiftStorage: { replicas: quorum, storageClass },
-    },
+    template: { swiftProxy: { replicas: 1 }, swiftRing: {}, swiftStorage: { replicas: quorum, storageClass } },
   }),
 
   nova: ({ cells }) => ({
@@ -105,7 +106,7 @@ const own: Readonly<Record<string, Template>> = {
 const imagePaths = Object.entries(images).map(([path, name]) => ({ path: path.split('.'), name }))
 
 export const templates2023: Readonly<Record<string, Template>> = Object.fromEntries(
-  Object.entries({ ...templates, ...own }).map(([service, template]): [string, Template] => [
+  Object.entries({ ...templates, ...overrides }).map(([service, template]): [string, Template] => [
     service,
     (context) => withImages(service, template(context)),
   ]),
@@ -116,10 +117,10 @@ function withImages(service: string, fields: Fields): Fields {
   return wanted.reduce((filled, { path, name }) => asFields(fill(filled, path.slice(1), name)), fields)
 }
 
-/** Puts the image in wherever the pod that needs it is there and has none. */
+/** Sets the image wherever its pod exists and has none. */
 function fill(target: unknown, [key = '', ...rest]: readonly string[], name: string): unknown {
   if (!isFields(target)) return target
   if (rest.length === 0) return { [key]: name, ...target }
-  const keys = key === '*' ? Object.keys(target) : [key].filter((one) => one in target)
+  const keys = key === '*' ? Object.keys(target) : [key].filter((child) => child in target)
   return { ...target, ...Object.fromEntries(keys.map((key) => [key, fill(target[key], rest, name)])) }
 }

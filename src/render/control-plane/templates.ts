@@ -1,20 +1,69 @@
 /**
- * The template of each service in today's control plane: as small as the CRD allows, names and sizes that a first cloud
- * needs. What the site file says is merged over it; Service overrides are put in afterwards.
+ * Renders the template of each service in the control plane: as small as the CRD allows, sized for a first cloud.
+ *
+ * Service overrides are added afterwards, and raw fields of the site file are merged last. Pure.
  */
+import type { SiteFileCloud } from '../../api/site.ts'
+import type { Plan, PlannedCloud } from '../../plan/plan.ts'
+import { cellNames, glanceApiNames, rabbitmqNames, serviceSettings } from '../../plan/slots/cloud-services.ts'
 import type { Fields } from '../merge.ts'
 import { cephMounts, cinderBackupConfig, cinderVolumeConfig, glanceConfig, manilaShareConfig } from './ceph.ts'
-import { networkAttachments, SECRET, type TemplateContext } from './context.ts'
 
-/** The service's fields beside `enabled`. */
+export const SECRET = 'osp-secret'
+const STORAGE_CLASS = 'local-storage'
+
+export interface TemplateContext {
+  readonly cloud: PlannedCloud
+  /** Replicas of services with a quorum: 3 if the site has enough nodes. */
+  readonly quorum: 1 | 3
+  readonly storageClass: string
+  readonly cells: readonly string[]
+  readonly rabbitmqs: readonly string[]
+  readonly glanceApis: readonly string[]
+  readonly ceph: SiteFileCloud['ceph']
+  /** Options of dnsmasq: a line per upstream server, then those of the site file. */
+  readonly dnsOptions: readonly unknown[]
+  /** Networks of a service's pods: those of the site file, or the standard ones that the cloud has. */
+  readonly attach: (service: string, ...standard: readonly string[]) => readonly string[]
+}
+
+export function buildTemplateContext(plan: Plan, cloud: PlannedCloud): TemplateContext {
+  const attachable = new Set(cloud.networks.filter(({ attach }) => attach !== 'none').map(({ name }) => name))
+  return {
+    cloud,
+    quorum: plan.from.cluster.nodes.length < 3 ? 1 : 3,
+    storageClass: cloud.from.file.storageClass ?? plan.from.cluster.storageClass ?? STORAGE_CLASS,
+    cells: cellNames(cloud.from),
+    rabbitmqs: rabbitmqNames(cloud.from),
+    glanceApis: glanceApiNames(cloud.from),
+    ceph: cloud.from.file.ceph,
+    dnsOptions: [
+      ...dnsServers(plan, cloud).map((server) => ({ key: 'server', values: [server] })),
+      ...(cloud.from.file.dns?.options ?? []),
+    ],
+    attach: (service, ...standard) =>
+      serviceSettings(cloud.from, service).networkAttachments ?? standard.filter((name) => attachable.has(name)),
+  }
+}
+
+/** Servers to which the cloud's own DNS forwards. */
+export function dnsServers(plan: Plan, cloud: PlannedCloud): readonly string[] {
+  return cloud.from.file.dns?.servers ?? plan.from.cluster.dns
+}
+
+export function networkAttachments(names: readonly string[]): { readonly networkAttachments?: readonly string[] } {
+  return names.length > 0 ? { networkAttachments: names } : {}
+}
+
+/** Returns the fields of a service besides `enabled`. */
 export type Template = (context: TemplateContext) => Fields
 
 export const DATABASE = 'openstack'
-/** Written out in glance and neutron, which every cloud has: V8 is slow to add fields to what a spread has copied. */
+/** Not spread in glance and neutron, which every cloud has: V8 adds fields slowly to what a spread has copied. */
 const access = { databaseInstance: DATABASE, secret: SECRET }
 
-// The CRD wants an image here, and the operator's webhook would write this very one; the controller takes the
-// image of the OpenStackVersion in any case.
+// The CRD requires an image, and the operator's webhook would set this one; the controller uses the image of the
+// OpenStackVersion anyway.
 const GLANCE_IMAGE = 'quay.io/podified-antelope-centos9/openstack-glance-api:current-podified'
 const HTTPD_IMAGE = 'registry.redhat.io/ubi9/httpd-24:latest'
 
@@ -54,7 +103,7 @@ export const templates: Readonly<Record<string, Template>> = {
           {
             containerImage: GLANCE_IMAGE,
             replicas: 1,
-            // Files on a volume of one's own cannot be seen by a second pod.
+            // A second pod cannot see files on the volume of the first.
             type: ceph ? 'split' : 'single',
             ...networkAttachments(attach('glance', 'storage')),
           },
@@ -65,21 +114,14 @@ export const templates: Readonly<Record<string, Template>> = {
 
   ovn: (context) => ({
     template: {
-      ovnDBCluster: {
-        'ovndbcluster-nb': ovnDatabase(context, 'NB'),
-        'ovndbcluster-sb': ovnDatabase(context, 'SB'),
-      },
+      ovnDBCluster: { 'ovndbcluster-nb': ovnDatabase(context, 'NB'), 'ovndbcluster-sb': ovnDatabase(context, 'SB') },
       ovnNorthd: { replicas: 1 },
       ovnController: ovnController(context),
     },
   }),
 
   neutron: ({ attach }) => ({
-    template: {
-      databaseInstance: DATABASE,
-      secret: SECRET,
-      ...networkAttachments(attach('neutron', 'internalapi')),
-    },
+    template: { databaseInstance: DATABASE, secret: SECRET, ...networkAttachments(attach('neutron', 'internalapi')) },
   }),
 
   nova: ({ cells, attach }) => {
@@ -120,7 +162,7 @@ export const templates: Readonly<Record<string, Template>> = {
 
   cinder: ({ ceph, attach }) => {
     const networks = networkAttachments(attach('cinder', 'storage'))
-    // A volume service without a backend never gets ready: it waits at zero for somebody to configure one.
+    // A volume service without a backend never becomes ready, so it has no replica until one is configured.
     const volumes = ceph
       ? { ceph: { customServiceConfig: cinderVolumeConfig(ceph), replicas: 1, ...networks } }
       : { volume1: { replicas: 0, ...networks } }
@@ -150,21 +192,11 @@ export const templates: Readonly<Record<string, Template>> = {
   },
 
   heat: () => ({
-    template: {
-      ...access,
-      heatAPI: { replicas: 1 },
-      heatCfnAPI: { replicas: 1 },
-      heatEngine: { replicas: 1 },
-    },
+    template: { ...access, heatAPI: { replicas: 1 }, heatCfnAPI: { replicas: 1 }, heatEngine: { replicas: 1 } },
   }),
 
   horizon: ({ attach }) => ({
-    template: {
-      memcachedInstance: 'memcached',
-      replicas: 1,
-      secret: SECRET,
-      ...networkAttachments(attach('horizon')),
-    },
+    template: { memcachedInstance: 'memcached', replicas: 1, secret: SECRET, ...networkAttachments(attach('horizon')) },
   }),
 
   manila: ({ ceph, attach }) => {
@@ -234,12 +266,12 @@ export const templates: Readonly<Record<string, Template>> = {
   watcher: () => ({ template: access }),
 }
 
-/** What stands beside the services in the control plane's spec. */
+/** Fields of the control plane's spec besides the services. */
 export function generalFields({ storageClass, ceph }: TemplateContext): Fields {
   return { secret: SECRET, storageClass, ...(ceph && { extraMounts: cephMounts(ceph) }) }
 }
 
-/** cell0 holds instances that never got a host: it lives with the API's own database and queue. */
+/** cell0 holds instances that never got a host: it uses the database and queue of the API. */
 export function cellInstances(cell: string): Fields {
   return {
     cellDatabaseInstance: cell === 'cell0' ? DATABASE : `${DATABASE}-${cell}`,

@@ -1,7 +1,7 @@
 /**
- * Layers: which documents can be applied together, and which must be healthy before the next ones make sense.
+ * Groups documents into layers: those that can be applied together, and that must be healthy before the next layer.
  *
- * Coarser than the stages of a deployment, because a GitOps tool knows no more than "after".
+ * Layers are coarser than the stages of a deployment, because a GitOps tool only has an order.
  */
 import type { RenderedDocument } from '../render.ts'
 
@@ -32,7 +32,6 @@ function layerOf({ stage, object }: RenderedDocument): Layer {
   }
 }
 
-/** The documents of one folder: of a layer of a cloud, or of what the clouds share. */
 export interface LayerFolder {
   /** `shared/operators`, `clouds/rhoso1/nodes`. */
   readonly path: string
@@ -41,7 +40,7 @@ export interface LayerFolder {
   readonly documents: readonly RenderedDocument[]
 }
 
-/** Folders in the order in which they are applied; empty ones are not there. */
+/** Folders in the order in which they are applied, without empty ones. */
 export function layerFolders(documents: readonly RenderedDocument[]): readonly LayerFolder[] {
   const folders = new Map<
     string,
@@ -55,7 +54,7 @@ export function layerFolders(documents: readonly RenderedDocument[]): readonly L
     folder.documents.push(document)
     folders.set(path, folder)
   }
-  // Clouds keep their order, and within each the layers theirs.
+  // Clouds keep their order, and layers keep theirs within each cloud.
   const rank = new Map([...new Set(documents.map(({ cloud }) => cloud))].map((cloud, index) => [cloud, index]))
   return [...folders]
     .map(([path, folder]) => ({ path, ...folder }))
@@ -65,7 +64,7 @@ export function layerFolders(documents: readonly RenderedDocument[]): readonly L
     )
 }
 
-/** The documents as a stream that can be applied from top to bottom. */
+/** Sorts documents so that the stream can be applied from top to bottom. */
 export function sortByLayer(documents: readonly RenderedDocument[]): readonly RenderedDocument[] {
   return layerFolders(documents).flatMap((folder) => folder.documents)
 }

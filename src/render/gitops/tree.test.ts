@@ -27,8 +27,8 @@ function built(tree: ReadonlyMap<string, string>, folder = ''): readonly KubeObj
   })
 }
 
-describe('the GitOps tree', () => {
-  it('has a folder for what is shared and one for each cloud, layer by layer', () => {
+describe('gitopsTree', () => {
+  it('has a folder for what is shared and one per cloud, each with its layers', () => {
     const folders = [...treeFor().keys()].map((name) => name.slice(0, Math.max(0, name.lastIndexOf('/'))))
     expect([...new Set(folders)].sort()).toEqual([
       '',
@@ -48,13 +48,13 @@ describe('the GitOps tree', () => {
     ])
   })
 
-  it('builds to the stream, in its order', () => {
+  it('builds with kustomize to the stream, in its order', () => {
     const plan = testPlan({ clouds })
     const stream = sortByLayer(renderDocuments(plan)).map(({ object }) => object)
     expect(built(treeFor())).toEqual(stream)
   })
 
-  it('lists the keys of Secrets, and holds none of their values', () => {
+  it('lists the keys of Secrets without values', () => {
     const text = treeFor().get('clouds/rhoso1/needed-secrets.yaml') ?? ''
     const { secrets } = load(text) as {
       secrets: readonly { name: string; keys: readonly { key: string }[] }[]
@@ -66,24 +66,24 @@ describe('the GitOps tree', () => {
       'nova-migration-ssh-key',
     ])
     expect(secrets[0]?.keys.map((key) => key.key)).toContain('AdminPassword')
-    expect([...treeFor().values()].some((one) => /^kind: Secret$/m.test(one))).toBe(false)
+    expect([...treeFor().values()].some((text) => /^kind: Secret$/m.test(text))).toBe(false)
   })
 
-  it('has waves for Argo CD: what is shared before the clouds, layer after layer, and the health of the kinds', () => {
+  it('has sync waves and health rules for Argo CD', () => {
     const tree = treeFor('argocd')
-    const waves = built(tree).map((one) => Number(one.metadata.annotations?.['argocd.argoproj.io/sync-wave']))
+    const waves = built(tree).map((object) => Number(object.metadata.annotations?.['argocd.argoproj.io/sync-wave']))
     expect(new Set(waves)).toEqual(new Set([0, 1, 2, 3, 4, 5, 6]))
     const { data } = load(tree.get('argocd/health.yaml') ?? '') as { data: Record<string, string> }
     expect(Object.keys(data)).toContain('resource.customizations.health.nmstate.io_NodeNetworkConfigurationPolicy')
     expect(layers).toHaveLength(6)
   })
 
-  it('has Kustomizations for Flux, each after the one that it needs', () => {
+  it('has Kustomizations for Flux, each with its dependency', () => {
     const all = loadAll(treeFor('flux').get('flux/kustomizations.yaml') ?? '') as readonly KubeObject[]
     const after = Object.fromEntries(
-      all.map((one) => {
-        const { dependsOn } = one['spec'] as { dependsOn?: readonly { name: string }[] }
-        return [one.metadata.name, dependsOn?.map(({ name }) => name)]
+      all.map((object) => {
+        const { dependsOn } = object['spec'] as { dependsOn?: readonly { name: string }[] }
+        return [object.metadata.name, dependsOn?.map(({ name }) => name)]
       }),
     )
     expect(after).toEqual({
@@ -98,7 +98,7 @@ describe('the GitOps tree', () => {
       'lab-rhoso2-networks': ['lab-rhoso2-nodes'],
       'lab-rhoso2-control-plane': ['lab-rhoso2-networks'],
     })
-    const nodes = all.find((one) => one.metadata.name === 'lab-rhoso1-nodes')
+    const nodes = all.find((object) => object.metadata.name === 'lab-rhoso1-nodes')
     expect(nodes?.['spec']).toMatchObject({
       path: './clouds/rhoso1/nodes',
       healthCheckExprs: [{ kind: 'NodeNetworkConfigurationPolicy' }],

@@ -1,17 +1,14 @@
 /**
- * The GitOps tree: paths and texts. Everything of a site below one root, one folder for what is shared and one per
- * cloud, each layer a folder of its own with its kustomization.
- *
- * Pure: who writes it, and what is removed, is the command's business.
+ * Builds the GitOps tree as paths and texts: a folder for what is shared and one per cloud, with a folder and a
+ * kustomization for each layer. Pure: the command writes the files and removes old ones.
  */
 
 import type { Plan } from '../../plan/plan.ts'
 import { writeYaml, writeYamlStream } from '../../yaml/write.ts'
 import { neededSecrets } from '../needed-secrets.ts'
 import type { RenderedDocument } from '../render.ts'
-import { addSyncWave, argocdHealth } from './argocd.ts'
-import { fluxKustomizations } from './flux.ts'
 import { type LayerFolder, layerFolders } from './layers.ts'
+import { addSyncWave, argocdHealth, fluxKustomizations } from './tools.ts'
 
 export type GitopsTool = 'argocd' | 'flux'
 
@@ -35,22 +32,22 @@ export function gitopsTree(
   return files
 }
 
-/** Documents as the tool wants them; a stream for the tool has the same ones. */
+/** Adds the annotations that the tool needs, for a tree or a stream. */
 export function annotateForTool(
   documents: readonly RenderedDocument[],
   tool: GitopsTool | undefined,
 ): readonly RenderedDocument[] {
   if (tool !== 'argocd') return documents
-  return layerFolders(documents).flatMap(({ documents: own, layer, cloud }) =>
-    own.map((document) => ({ ...document, object: addSyncWave(document.object, layer, cloud === undefined) })),
+  return layerFolders(documents).flatMap(({ documents: inLayer, layer, cloud }) =>
+    inLayer.map((document) => ({ ...document, object: addSyncWave(document.object, layer, cloud === undefined) })),
   )
 }
 
 function addFolder(files: Map<string, string>, { path, documents }: LayerFolder): void {
   const byStage = new Map<string, RenderedDocument[]>()
   for (const document of documents) byStage.set(document.stage, [...(byStage.get(document.stage) ?? []), document])
-  for (const [stage, own] of byStage) {
-    files.set(`${path}/${stage}.yaml`, writeYamlStream(own.map(({ object }) => object)))
+  for (const [stage, stageDocuments] of byStage) {
+    files.set(`${path}/${stage}.yaml`, writeYamlStream(stageDocuments.map(({ object }) => object)))
   }
   files.set(`${path}/kustomization.yaml`, kustomization([...byStage.keys()].map((stage) => `${stage}.yaml`)))
 }
@@ -59,13 +56,13 @@ function kustomization(resources: readonly string[]): string {
   return writeYaml({
     apiVersion: 'kustomize.config.k8s.io/v1beta1',
     kind: 'Kustomization',
-    // Ours is an order to apply in; kustomize's own would be by kind.
+    // The order to apply in; by default kustomize would sort by kind.
     sortOptions: { order: 'fifo' },
     resources,
   })
 }
 
-/** No values: which Secrets a store must provide, for External Secrets or whatever else brings them. */
+/** The Secrets that a secret store must provide, without values. */
 function secretsText(plan: Plan, cloud: Plan['clouds'][number]): string {
   const secrets = neededSecrets(plan, cloud).map(({ namespace, name, keys }) => ({
     namespace,

@@ -3,8 +3,10 @@
  *
  * Knows no site file.
  */
+
 import { asInteger, asList, asRecord, asString, asStrings } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { poolName } from '../../api/pool-name.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { cidrContains, parseCidr } from '../../net/cidr.ts'
@@ -128,7 +130,7 @@ function matchPools(
     const open = homes.filter(({ namespace }) => scope.length === 0 || scope.includes(namespace))
     const home =
       open.find(({ cidrs }) => cidrs.some((cidr) => holds(cidr, addresses))) ??
-      open.find(({ namespace, network }) => [`${namespace}-${network}`, `${network}-${namespace}`].includes(name)) ??
+      open.find(({ namespace, network }) => [poolName(namespace, network), `${network}-${namespace}`].includes(name)) ??
       open.find(({ network }) => network === name)
     if (home) return [{ pool: name, namespace: home.namespace, network: home.network, addresses }]
     const where = { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', namespace: poolNamespace, name }

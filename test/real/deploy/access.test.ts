@@ -16,7 +16,7 @@ const plan = adoptPlan(1)
 const cloud = plan.clouds[0] as PlannedCloud
 const PASSWORD = 'a-secret-of-this-test'
 
-describe('access to a cloud that runs', { timeout: 600_000 }, () => {
+describe('stackloom access', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true })
   let cast: RunningActors | undefined
   const folder = useFolder()
@@ -50,7 +50,7 @@ describe('access to a cloud that runs', { timeout: 600_000 }, () => {
     return { code, kubeconfig, ...said }
   }
 
-  it('is a clouds.yaml with the password and a CA that only their owner can read', async () => {
+  it('writes a clouds.yaml with the password and a CA that only the owner can read', async () => {
     const { code } = await access()
     expect(code).toBe(0)
     const [clouds, ca] = ['clouds.yaml', `${cloud.name}-ca.pem`].map((name) => path.join(folder, name)) as [
@@ -67,7 +67,7 @@ describe('access to a cloud that runs', { timeout: 600_000 }, () => {
     expect(parseCertificate(await readFile(ca, 'utf8')).commonName).toContain(cloud.namespace)
   })
 
-  it('prints the way in, and no password in any format', async () => {
+  it('prints how to access the cloud, and no password in any format', async () => {
     for (const format of ['table', 'json', 'yaml']) {
       const { out, err } = await access('-o', format)
       expect(out()).toContain(`--os-cloud ${cloud.name}`)
@@ -75,7 +75,7 @@ describe('access to a cloud that runs', { timeout: 600_000 }, () => {
     }
   })
 
-  it('leaves the other clouds of a clouds.yaml alone', async () => {
+  it('keeps the other clouds of a clouds.yaml', async () => {
     await writeFile(path.join(folder, 'clouds.yaml'), '# mine\nclouds:\n  other:\n    region_name: elsewhere\n')
     await access()
     const text = await readFile(path.join(folder, 'clouds.yaml'), 'utf8')
@@ -83,7 +83,7 @@ describe('access to a cloud that runs', { timeout: 600_000 }, () => {
     expect(Object.keys(parse(text).clouds)).toEqual(['other', cloud.name])
   })
 
-  it('adds a context with the namespace, and leaves the current one', async () => {
+  it('adds a context with the namespace, and keeps the current one', async () => {
     const before = parse(await readFile(cluster.kubeconfig, 'utf8'))
     const { kubeconfig } = await access('--context')
     const after = parse(await readFile(kubeconfig, 'utf8'))
@@ -93,7 +93,7 @@ describe('access to a cloud that runs', { timeout: 600_000 }, () => {
     expect(after.contexts).toHaveLength(before.contexts.length + 1)
   })
 
-  it('ends with what is missing for a cloud that is not up', async () => {
+  it('reports what is missing for a cloud that is not deployed', async () => {
     const secret = {
       apiVersion: 'v1',
       kind: 'Secret',

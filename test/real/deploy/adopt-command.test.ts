@@ -13,7 +13,7 @@ const plan = adoptPlan(1)
 /** With designate, whose name servers have a Service for each replica, in lists of the control plane. */
 const cloud = plan.clouds[0] as PlannedCloud
 
-describe('the way from a cloud of install_yamls to one of ours', { timeout: 600_000 }, () => {
+describe('stackloom adopt', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
   let cast: RunningActors | undefined
   const folder = useFolder()
@@ -34,7 +34,7 @@ describe('the way from a cloud of install_yamls to one of ours', { timeout: 600_
   const stackloom = runCommands(folder, cluster)
   const adopt = (...words: readonly string[]) => stackloom('adopt', '--cloud', cloud.namespace, ...words)
 
-  it('begins with a site file that the cluster itself gives', async () => {
+  it('uses a site file that is imported from the cluster', async () => {
     const { code, err } = await stackloom('import', '--from', 'cluster', '--out', 'site.yaml')
     expect(code, err).toBe(0)
     // Upstream's default is public address space of somebody: whoever keeps it must say so.
@@ -46,7 +46,7 @@ describe('the way from a cloud of install_yamls to one of ours', { timeout: 600_
     await writeFile(file, String(site))
   })
 
-  it('shows the move within 80 columns, and does nothing without consent', async () => {
+  it('shows the move within 80 columns, and changes nothing without consent', async () => {
     const { code, err, out } = await adopt()
     expect({ code, out }, err).toEqual({ code: 1, out: '' })
     expect(err).toMatch(/internalapi +12 Services, seconds +internalapi -> openstack0-internalapi/)
@@ -57,7 +57,7 @@ describe('the way from a cloud of install_yamls to one of ours', { timeout: 600_
     expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)
   })
 
-  it('moves with consent, every address as before, and says how long each network was away', async () => {
+  it('moves with consent, keeps every address, and prints the gap of each network', async () => {
     const { code, err, out } = await adopt('--yes', '-o', 'json')
     expect(code, err).toBe(0)
     const told = JSON.parse(out)
@@ -69,7 +69,7 @@ describe('the way from a cloud of install_yamls to one of ours', { timeout: 600_
     expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)
   })
 
-  it('finds nothing to move the next time', async () => {
+  it('finds nothing to move in a second run', async () => {
     const { code, err } = await adopt()
     expect(code).toBe(0)
     expect(err).toContain('there is nothing to move')

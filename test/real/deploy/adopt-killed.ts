@@ -1,6 +1,6 @@
 /**
- * `adopt` in a process of its own that a test ends with SIGKILL after so many writes. Run as a program it adopts and
- * tells every write on a line; imported it is the hand that kills.
+ * Runs `adopt` in a process that a test kills with SIGKILL after a number of writes. As a program it adopts and prints a
+ * line for every write; as a module it starts that program and kills it.
  */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
@@ -14,14 +14,14 @@ import { adoptPlan } from './adopt-plan.ts'
 
 interface Case {
   readonly clouds: number
-  readonly at: number
+  readonly index: number
   readonly kubeconfig: string
 }
 
-/** Ends when the process is gone: killed, or done when it had fewer writes. */
-export async function adoptUntil(writes: number, { clouds, at, kubeconfig }: Case): Promise<void> {
+/** Resolves when the process has ended: killed, or finished with fewer writes. */
+export async function adoptUntil(writes: number, { clouds, index, kubeconfig }: Case): Promise<void> {
   const program = import.meta.filename
-  const args = ['--import', 'tsx', program, String(clouds), String(at), kubeconfig]
+  const args = ['--import', 'tsx', program, String(clouds), String(index), kubeconfig]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
   let seen = 0
@@ -32,17 +32,17 @@ export async function adoptUntil(writes: number, { clouds, at, kubeconfig }: Cas
   await ended
 }
 
-async function main([clouds = '', at = '', kubeconfig = '']: readonly string[]): Promise<void> {
+async function main([clouds = '', index = '', kubeconfig = '']: readonly string[]): Promise<void> {
   const connection = await connect({ kubeconfig, env: process.env })
   const { client } = connection
-  const lookout = openLiveView({ client })
+  const view = openLiveView(client)
   const plan = adoptPlan(Number(clouds))
-  const cloud = plan.clouds[Number(at)] as PlannedCloud
+  const cloud = plan.clouds[Number(index)] as PlannedCloud
   const sink = ({ kind }: { readonly kind: string }): void => {
     if (kind === 'applied') process.stdout.write('write\n')
   }
-  await adopt({ client, lookout, plan, cloud, run: 'killed', sink, stop: neverAborted() })
-  await lookout.close()
+  await adopt({ client, view, plan, cloud, run: 'killed', sink, stop: neverAborted() })
+  await view.close()
   await connection.close()
 }
 

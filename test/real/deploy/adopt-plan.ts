@@ -1,14 +1,14 @@
-/** Clouds that install_yamls has deployed, as their site file has them: one per case of a test. */
+/** Plans clouds as install_yamls deploys them, one for each case of a test. */
 import type { Plan } from '../../../src/plan/plan.ts'
 import { testPlan } from '../../plan.ts'
 
 export function adoptPlan(clouds: number): Plan {
   return testPlan({
-    clouds: Array.from({ length: clouds }, (_, at) => ({
-      name: `rhoso${at}`,
-      namespace: `openstack${at}`,
-      // The fork's patch does not know designate: with it the second cloud would wait for an address for ever.
-      services: { cinder: true, barbican: true, swift: true, designate: at !== 1 },
+    clouds: Array.from({ length: clouds }, (_, index) => ({
+      name: `rhoso${index}`,
+      namespace: `openstack${index}`,
+      // The patch of the fork does not cover designate, so the second cloud would wait for an address forever.
+      services: { cinder: true, barbican: true, swift: true, designate: index !== 1 },
     })),
   })
 }

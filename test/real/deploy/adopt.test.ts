@@ -3,7 +3,7 @@ import { getField, getString } from '../../../src/api/raw-object.ts'
 import { systemClock } from '../../../src/clock/clock.ts'
 import { adopt, inspectCloud } from '../../../src/deploy/adopt/adopt.ts'
 import type { Adoption } from '../../../src/deploy/adopt/adoption.ts'
-import { isEmpty } from '../../../src/deploy/adopt/wishes.ts'
+import { isEmpty } from '../../../src/deploy/adopt/service-moves.ts'
 import { ADOPT_MANAGER } from '../../../src/deploy/adopt/writes.ts'
 import { type LiveView, openLiveView } from '../../../src/deploy/live-view.ts'
 import type { PlannedCloud } from '../../../src/plan/plan.ts'
@@ -16,21 +16,23 @@ import { adoptPlan } from './adopt-plan.ts'
 import { prepareCluster, type RunningActors, startActors } from './deployment-fixture.ts'
 import { addressesIn, type InstalledBy, installCloud, installedObjects, SAMPLE, settled } from './install-yamls.ts'
 
-/** APIs that share an address, two message queues and the cloud's DNS; with designate its API and three servers. */
+/** The APIs, two message queues and the cloud's DNS; with designate also its API and three servers. */
 const servicesOf = (cloud: PlannedCloud): number => (cloud.from.file.services?.['designate'] ? 16 : 12)
-/** The first are for a case each; the adoption of the others is killed. */
+/** The first clouds have a case each; the adoption of the others is killed. */
 const CASES = 3
 const clouds = CASES + count({ test: 1, soak: 22 })
 const plan = adoptPlan(clouds)
-const cloudAt = (at: number): PlannedCloud => plan.clouds[at] as PlannedCloud
+const cloudAt = (index: number): PlannedCloud => plan.clouds[index] as PlannedCloud
 
-/** What an adoption would still do, in words. */
+/** Describes what an adoption would still do. */
 function leftToDo({ networks, oldAdvertisements, missing }: Adoption): readonly string[] {
-  const asking = networks.flatMap(({ services, slots }) => [...services, ...slots])
+  const moves = networks.flatMap(({ services, slots }) => [...services, ...slots])
   return [
     ...networks.filter(({ kind }) => kind !== 'as planned').map(({ network, kind }) => `${network} ${kind}`),
     ...networks.flatMap(({ old }) => old.map(({ pool }) => `old pool ${pool.metadata.name}`)),
-    ...asking.filter(({ lacks }) => !isEmpty(lacks)).map(({ name, lacks }) => `${name} ${JSON.stringify(lacks)}`),
+    ...moves
+      .filter(({ missing: annotations }) => !isEmpty(annotations))
+      .map(({ name, missing: annotations }) => `${name} ${JSON.stringify(annotations)}`),
     ...oldAdvertisements.map(({ metadata }) => `old advertisement ${metadata.name}`),
     ...missing.map(({ kind, metadata }) => `no ${kind} ${metadata.name}`),
   ]
@@ -38,7 +40,7 @@ function leftToDo({ networks, oldAdvertisements, missing }: Adoption): readonly 
 
 const quiet = { emit: () => undefined, stop: neverAborted(), clock: systemClock }
 
-describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
+describe('adopt moves a cloud of install_yamls', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
   let cast: RunningActors | undefined
 
@@ -53,22 +55,22 @@ describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
     return settled(cluster.client, cloud.namespace, servicesOf(cloud))
   }
 
-  const withLookout = async <T>(work: (lookout: LiveView) => Promise<T>): Promise<T> => {
-    const lookout = openLiveView({ client: cluster.client })
+  const withView = async <T>(work: (view: LiveView) => Promise<T>): Promise<T> => {
+    const view = openLiveView(cluster.client)
     try {
-      return await work(lookout)
+      return await work(view)
     } finally {
-      await lookout.close()
+      await view.close()
     }
   }
 
   const run = async (cloud: PlannedCloud, sink: EventSink = () => undefined) => {
     const { client } = cluster
     const settings = { client, plan, cloud, run: 'test', sink, stop: neverAborted() }
-    const done = await withLookout((lookout) => adopt({ ...settings, lookout }))
+    const done = await withView((view) => adopt({ ...settings, view }))
     expect(done.report.stages.filter(({ outcome }) => outcome !== 'done')).toEqual([])
-    // A new look: the old one may not have seen the last write yet.
-    return { ...done, after: await withLookout((lookout) => inspectCloud({ lookout, plan, cloud }, quiet)) }
+    // A new view: the old one may not show the last write yet.
+    return { ...done, after: await withView((view) => inspectCloud({ view, plan, cloud }, quiet)) }
   }
 
   const get = (kind: string, name: string, namespace?: string, apiVersion = 'metallb.io/v1beta1') =>
@@ -78,14 +80,14 @@ describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
     const cloud = cloudAt(0)
     let before: ReadonlyMap<string, string>
 
-    it('moves to its own pools, every Service with the address that it had', async () => {
+    it('to its own pools, and every Service keeps its address', async () => {
       before = await install(cloud, { pool: (network) => network })
       const { gaps } = await run(cloud)
       expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)
       expect([...gaps.keys()]).toEqual(['ctlplane', 'internalapi', 'designateext'])
     })
 
-    it('has pools for its namespace alone, and nothing of the old ones', async () => {
+    it('to pools for its namespace only, and removes the old ones', async () => {
       const pool = await get('IPAddressPool', `${cloud.namespace}-internalapi`, 'metallb-system')
       expect(pool?.['spec']).toMatchObject({
         autoAssign: false,
@@ -96,7 +98,7 @@ describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
       expect(await get('L2Advertisement', `${cloud.namespace}-internalapi`, 'metallb-system')).toBeDefined()
     })
 
-    it('has a control plane that asks in both spellings, with everything else that it said', async () => {
+    it('and sets both spellings in the control plane, with all other fields unchanged', async () => {
       const live = await get('OpenStackControlPlane', SAMPLE, cloud.namespace, 'core.openstack.org/v1beta1')
       const internal = getField(live, ...'spec.keystone.template.override.service.internal'.split('.'))
       expect(getField(internal, 'metadata', 'annotations')).toEqual({
@@ -119,14 +121,14 @@ describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
       expect(live?.metadata.managedFields?.map(({ manager }) => manager)).toContain(ADOPT_MANAGER)
     })
 
-    it('keeps its network attachments word for word', async () => {
+    it('and does not change its network attachments', async () => {
       const live = await get('NetworkAttachmentDefinition', 'internalapi', cloud.namespace, 'k8s.cni.cncf.io/v1')
       expect(getString(live, 'spec', 'config')).toContain('172.17.0.0/24')
       expect(getString(live, 'spec', 'config')).not.toContain('network_name')
       expect(live?.metadata.managedFields?.map(({ manager }) => manager)).toEqual(['kubectl-client-side-apply'])
     })
 
-    it('is guarded from then on: another namespace cannot ask for its pool', async () => {
+    it('and from then on refuses its pool to other namespaces', async () => {
       const service = {
         apiVersion: 'v1',
         kind: 'Service',
@@ -143,7 +145,7 @@ describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
         .toContain(cloud.name)
     })
 
-    it('is as planned afterwards: a second run finds nothing to move', async () => {
+    it('completely: a second run finds nothing to move', async () => {
       const { after, gaps } = await run(cloud)
       expect(leftToDo(after)).toEqual([])
       expect(gaps.size).toBe(0)
@@ -151,10 +153,10 @@ describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
     })
   })
 
-  describe('that is moved already, while MetalLB has not given an address back', () => {
+  describe('that is moved already, while MetalLB has not assigned an address again', () => {
     const cloud = cloudAt(0)
 
-    it('is not done before MetalLB has', async () => {
+    it('and waits for MetalLB', async () => {
       const before = await addressesIn(cluster.client, cloud.namespace)
       await cluster.kill('metallb-controller')
       const service = {
@@ -178,13 +180,13 @@ describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
   describe('with the prefixed and scoped pools of document 000, patched into its control plane', () => {
     const cloud = cloudAt(1)
 
-    it('keeps them, and every address; from then on they give to nobody who does not ask', async () => {
+    it('in place: keeps pools and addresses, and disables automatic assignment', async () => {
       const pool = (network: string) => `${cloud.namespace}-${network}`
       const before = await install(cloud, { pool, scoped: true, patched: true })
       const { after, gaps } = await run(cloud)
       expect(leftToDo(after)).toEqual([])
       expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)
-      // Its pools stay where they are; only the key that the script gave the message queues goes.
+      // Its pools stay; only the sharing key that the script gave to the message queues is removed.
       expect([...gaps.keys()].filter((network) => network !== 'internalapi')).toEqual([])
       expect((await get('IPAddressPool', pool('internalapi'), 'metallb-system'))?.['spec']).toMatchObject({
         autoAssign: false,
@@ -196,7 +198,7 @@ describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
   describe('with the scoped pools of document 001, which have no prefix', () => {
     const cloud = cloudAt(2)
 
-    it('moves to its own pools, every Service with the address that it had', async () => {
+    it('to its own pools, and every Service keeps its address', async () => {
       const advertisement = (network: string) => `${network}-${cloud.namespace}`
       const before = await install(cloud, { pool: (network) => network, advertisement, scoped: true })
       const { after } = await run(cloud)
@@ -207,15 +209,15 @@ describe('a cloud of install_yamls', { timeout: 600_000 }, () => {
     })
   })
 
-  describe('whose adoption is killed', () => {
-    const points = Array.from({ length: clouds - CASES }, (_, at) => at + CASES)
+  describe('whose adoption was killed', () => {
+    const points = Array.from({ length: clouds - CASES }, (_, index) => index + CASES)
 
     it.for(points)('converges with the next run, every address as before (%i)', async (point) => {
       const cloud = cloudAt(point)
       const before = await install(cloud, { pool: (network) => `${network}${point}` })
-      // From the first write to the last one, spread over all that there are.
+      // Spread over all writes, from the first to the last.
       const writes = 5 + Math.round(((point - CASES) * 60) / points.length)
-      await adoptUntil(writes, { clouds, at: point, kubeconfig: cluster.kubeconfig })
+      await adoptUntil(writes, { clouds, index: point, kubeconfig: cluster.kubeconfig })
       const { after } = await run(cloud)
       expect(leftToDo(after)).toEqual([])
       expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)

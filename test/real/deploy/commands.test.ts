@@ -46,7 +46,7 @@ const LEASE = {
   name: 'stackloom-up',
 }
 
-/** OpenShift's own settings, as far as they matter here: any fields. */
+/** OpenShift's settings, with any fields. */
 function definition(kind: string, plural: string): KubeObject {
   const schema = {
     openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
@@ -64,7 +64,7 @@ function definition(kind: string, plural: string): KubeObject {
   }
 }
 
-describe('the commands of a deployment', { timeout: 600_000 }, () => {
+describe('deployment commands', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
   let cast: RunningActors | undefined
   const folder = useFolder()
@@ -72,8 +72,8 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
   beforeAll(async () => {
     await writeFile(path.join(folder, 'site.yaml'), site)
     await prepareCluster(cluster.client, ['worker-0'])
-    for (const one of [definition('Network', 'networks'), definition('DNS', 'dnses')])
-      await cluster.client.apply(one, { fieldManager: 'somebody' })
+    for (const crd of [definition('Network', 'networks'), definition('DNS', 'dnses')])
+      await cluster.client.apply(crd, { fieldManager: 'administrator' })
     const settings = [
       { ref: NETWORK, spec: { defaultNetwork: { type: 'OVNKubernetes' } } },
       { ref: DNS, spec: {} },
@@ -92,7 +92,7 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
   const edit = (ref: ObjectRef, patch: object, fieldManager = 'a-hand') =>
     cluster.client.patch(ref, patch, { type: 'merge', fieldManager })
 
-  /** The program as a process of its own, interrupted as a person does it when a stage begins. */
+  /** Runs the program as a process and interrupts it with Ctrl-C when a stage starts. */
   const interruptedAt = (stage: string): Promise<{ readonly code: number | null; readonly said: string }> => {
     const [file = '', ...words] = selfCommand(path.resolve(import.meta.dirname, '../../../src/sandbox'))
     const args = [...words, 'up', '--yes', '--events', 'jsonl', '--kubeconfig', cluster.kubeconfig]
@@ -101,7 +101,7 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
     let interrupted = false
     const hear = (text: string): void => {
       said += text
-      // Once: who presses it twice does not want to wait for a safe stop.
+      // Once: a second Ctrl-C does not wait for a safe stop.
       if (interrupted || !new RegExp(`"stage-started".*"stage":"${stage}"`).test(said)) return
       interrupted = true
       child.kill('SIGINT')
@@ -111,7 +111,7 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
     return new Promise((resolve) => child.on('close', (code) => resolve({ code, said })))
   }
 
-  it('stop at Ctrl-C with 130, say where they stand, and leave the cluster free for the next', async () => {
+  it('stop at Ctrl-C with 130, print their state, and release the cluster', async () => {
     const { code, said } = await interruptedAt('nncp')
     expect(code).toBe(130)
     const events = said
@@ -123,12 +123,12 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
       expect.objectContaining({ kind: 'stage-finished', stage: 'control-plane', outcome: 'stopped' }),
     )
     expect(said).toContain('run the same command again to go on')
-    // What was written was told: nothing happened after the last word.
+    // Every write was emitted, and none happened after the last event.
     for (const { object } of events.filter(({ kind }) => kind === 'applied')) expect(await get(object)).toBeDefined()
     expect(getField(await get(LEASE), 'spec', 'holderIdentity') ?? '').toBe('')
   })
 
-  it('go on where they stood; cluster-wide settings are told, and left as they are without consent', async () => {
+  it('resume; report cluster-wide settings and do not change them without consent', async () => {
     const { code, err, out } = await stackloom('up')
     expect(code, err).toBe(0)
     expect(err).toContain('cluster setting: network.operator/cluster')
@@ -138,7 +138,7 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
     expect(out).toContain('stackloom access --cloud rhoso1')
   })
 
-  it('change these settings with consent', async () => {
+  it('change cluster-wide settings with consent', async () => {
     const { code, err } = await stackloom('up', '--configure-cluster')
     expect(code, err).toBe(0)
     expect(getField(await get(NETWORK), 'spec', 'defaultNetwork', 'ovnKubernetesConfig', 'gatewayConfig')).toEqual({
@@ -151,15 +151,15 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
     ])
   })
 
-  it('write nothing when nothing is to be done: every object keeps its version', async () => {
+  it('write nothing when nothing differs: every object keeps its resource version', async () => {
     const before = resourceVersions(await settledObjects(cluster.connection))
     const { code, err } = await stackloom('up')
     expect(code, err).toBe(0)
-    // The Lease is how a second run at the same time is refused.
+    // The Lease changes with every run.
     expect(resourceVersions(await settledObjects(cluster.connection))).toEqual(before)
   })
 
-  it('see nothing to change, and say so with 0', async () => {
+  it('find nothing to change, and exit with 0', async () => {
     const { code, out, err } = await stackloom('diff')
     expect({ code, out }, err).toEqual({ code: 0, out: 'nothing would change\n' })
     const status = await stackloom('status')
@@ -169,7 +169,7 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
     expect(wide).toEqual([])
   })
 
-  it('show a hand in the diff with its field, its name and the risk, and exit 1', async () => {
+  it('show a manual edit in the diff with field, manager and risk, and exit with 1', async () => {
     await edit(POOL, { spec: { autoAssign: true } })
     const { code, out, err } = await stackloom('diff', '-o', 'json')
     expect(code).toBe(1)
@@ -177,7 +177,7 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
     expect(told.changes).toMatchObject([{ change: 'update', risk: 'changes a VIP', name: POOL.name }])
     expect(err).toContain('a-hand')
     expect(getString(told.refusals[0], 'message')).toContain('autoAssign')
-    // Nobody is there to be asked: without --yes nothing is done.
+    // Without a terminal and --yes nothing is done.
     const asked = await stackloom('up', '--force-conflicts')
     expect(asked.code).toBe(1)
     expect(asked.err).toContain('SL4016')
@@ -186,7 +186,7 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
     expect(getField(await get(POOL), 'spec', 'autoAssign')).toBe(false)
   })
 
-  it("tell when the cluster's control plane has another schema than the lock", async () => {
+  it("report that the cluster's control plane has another schema than the lock", async () => {
     const crd = {
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
@@ -203,7 +203,7 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
     expect((await stackloom('up')).err).not.toContain('SL4026')
   })
 
-  it('report a finalizer whose owner is away, with its name, and do not rip it out', async () => {
+  it('report a finalizer whose owner does not run, and do not remove it', async () => {
     await cast?.stop()
     const report = await down({
       client: cluster.client,
@@ -220,7 +220,7 @@ describe('the commands of a deployment', { timeout: 600_000 }, () => {
     cast = startActors(cluster.connection)
   })
 
-  it('leave the volumes of a cloud, with what opens them, until the data may go', async () => {
+  it('keep the volumes of a cloud with their Secrets until --delete-data', async () => {
     const claim: KubeObject = {
       apiVersion: 'v1',
       kind: 'PersistentVolumeClaim',

@@ -1,14 +1,13 @@
-/** A sandbox as a deployment needs it: nodes, storage, the actors of what cannot run there, and ways to look at it. */
-
+/** Prepares a sandbox for deployments: nodes, storage, actors for what cannot run there, and functions to inspect it. */
 import { type KubeObject, objectIdentity } from '../../../src/api/object.ts'
 import { main } from '../../../src/cli/main.ts'
 import { down } from '../../../src/deploy/down/down.ts'
-import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
+import { distinctKinds } from '../../../src/deploy/object-changes.ts'
 import { type UpOptions, up } from '../../../src/deploy/up.ts'
-import { distinctKinds } from '../../../src/deploy/world.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
 import type { Connection } from '../../../src/kube/connect.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
+import { renderDocuments } from '../../../src/render/render.ts'
 import type { RunReport } from '../../../src/run/engine.ts'
 import type { RunEvent } from '../../../src/run/events.ts'
 import { runActors } from '../../../src/sandbox/actors/registry.ts'
@@ -22,7 +21,7 @@ export interface RunningActors {
 
 export const allActors = ['kubelet', 'nmstate', 'olm', 'openstack']
 
-/** Actors in this process, until they are told to leave. */
+/** Runs actors in this process until they are stopped. */
 export function startActors(
   connection: Pick<Connection, 'client' | 'transport'>,
   names: readonly string[] = allActors,
@@ -38,7 +37,11 @@ export function startActors(
   }
 }
 
-/** What a cluster has before Stackloom: its nodes and a storage class. */
+export function nodeNames(plan: Plan): readonly string[] {
+  return plan.from.cluster.nodes.map(({ name }) => name)
+}
+
+/** Creates what a cluster has before Stackloom: its nodes and a storage class. */
 export async function prepareCluster(client: KubeClient, nodes: readonly string[]): Promise<void> {
   await ensureNodes(client, nodes)
   const annotations = { 'storageclass.kubernetes.io/is-default-class': 'true' }
@@ -48,7 +51,7 @@ export async function prepareCluster(client: KubeClient, nodes: readonly string[
     metadata: { name: 'local', annotations },
     provisioner: 'kubernetes.io/no-provisioner',
   }
-  await client.apply(storageClass, { fieldManager: 'somebody' })
+  await client.apply(storageClass, { fieldManager: 'administrator' })
 }
 
 export interface Deployed {
@@ -56,7 +59,7 @@ export interface Deployed {
   readonly events: readonly RunEvent[]
 }
 
-/** Deploys a plan, with the patience of a test. */
+/** Deploys a plan and collects the events. */
 export async function deploy(
   client: KubeClient,
   plan: Plan,
@@ -65,7 +68,8 @@ export async function deploy(
   const events: RunEvent[] = []
   const report = await up({
     client,
-    site: siteOfPlan(plan),
+    plan,
+    documents: renderDocuments(plan),
     selection: {},
     run: 'test',
     what: 'up',
@@ -74,7 +78,7 @@ export async function deploy(
       settings.seen?.(event)
     },
     stop: new AbortController().signal,
-    discoverHosts: async () => 'played',
+    discoverHosts: async () => 'simulated',
     ...settings,
   })
   return { report, events }
@@ -92,7 +96,7 @@ export async function takeDown(client: KubeClient, clouds: readonly string[] | '
   return { report, events }
 }
 
-/** Stages that did not end well, with their reasons: what a test shows when it fails. */
+/** Stages that failed, with their reasons, to compare with an empty list. */
 export function failedStages({ report }: Deployed): readonly string[] {
   return report.stages
     .filter(({ outcome }) => outcome !== 'done' && outcome !== 'skipped')
@@ -103,9 +107,9 @@ export function writes({ events }: Deployed): readonly RunEvent[] {
   return events.filter((event) => event.kind === 'applied' && event.change !== 'unchanged')
 }
 
-/** Every object of the kinds that a plan renders, and the Services and Secrets beside them, by identity. */
+/** Every object of the kinds that a plan renders, and all Services and Secrets, by identity. */
 export async function objectsIn(client: KubeClient, plan: Plan): Promise<ReadonlyMap<string, KubeObject>> {
-  const kinds = distinctKinds(siteOfPlan(plan).documents.map(({ object }) => object))
+  const kinds = distinctKinds(renderDocuments(plan).map(({ object }) => object))
   const more = ['Service', 'Secret'].map((kind) => ({ apiVersion: 'v1', kind }))
   const found = new Map<string, KubeObject>()
   for (const { apiVersion, kind } of [...kinds, ...more]) {
@@ -119,8 +123,8 @@ export async function objectsIn(client: KubeClient, plan: Plan): Promise<Readonl
 }
 
 /**
- * What we have a hand in, by identity, byte for byte: everything but statuses, which others write when they like, and
- * with the time of our own last apply. Equal maps mean that nothing was written.
+ * Contents by identity: everything except the status, which other controllers write, and of managedFields only ours, with
+ * the time of the last apply. Equal results mean that nothing was written.
  */
 export function objectContents(objects: ReadonlyMap<string, KubeObject>): Readonly<Record<string, string>> {
   return Object.fromEntries(
@@ -133,7 +137,7 @@ export function objectContents(objects: ReadonlyMap<string, KubeObject>): Readon
   )
 }
 
-/** The program's commands in this process, in a folder and for a cluster. */
+/** Runs commands of the program in this process, in a folder and against a cluster. */
 export function runCommands(
   folder: string,
   cluster: Pick<Cluster, 'kubeconfig'>,

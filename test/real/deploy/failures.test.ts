@@ -2,23 +2,35 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { defaultRetryPolicy } from '../../../src/deploy/retry.ts'
 import { runIdentity, withRunLease } from '../../../src/deploy/run-lease.ts'
-import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
 import { NODE_FAILURE } from '../../../src/sandbox/actors/nmstate/nmstate-actor.ts'
 import { defaultGrace } from '../../../src/verify/readiness/verdict.ts'
 import { useCluster } from '../../cluster.ts'
 import { testPlan } from '../../plan.ts'
-import { deploy, failedStages, prepareCluster, type RunningActors, startActors } from './deployment-fixture.ts'
+import {
+  deploy,
+  failedStages,
+  nodeNames,
+  prepareCluster,
+  type RunningActors,
+  startActors,
+} from './deployment-fixture.ts'
 
 const plan = testPlan({ nodes: 2, clouds: [{ name: 'rhoso1', namespace: 'openstack' }] })
 const poolRef = { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', namespace: 'metallb-system' }
+/** The address that the APIs of internalapi share. */
+function apiVip(): string {
+  const vips = plan.clouds[0]?.networks.flatMap((network) => network.vips) ?? []
+  return vips.find(({ address }) => address.startsWith('172.17.'))?.address ?? ''
+}
+
 const grace = { errorMs: 5_000, podMs: 5_000, allocationMs: 2_000 }
 
-describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
+describe('up', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
   let cast: RunningActors | undefined
 
   beforeAll(async () => {
-    await prepareCluster(cluster.client, siteOfPlan(plan).nodes)
+    await prepareCluster(cluster.client, nodeNames(plan))
     cast = startActors(cluster.connection)
   })
   afterAll(() => cast?.stop())
@@ -30,7 +42,7 @@ describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
       { type: 'merge' },
     )
 
-  it('stops at the node whose network refuses, with its words, before it touches the next', async () => {
+  it('stops at the node that refuses its network, with the reason, before the next node', async () => {
     await annotate('worker-0', 'interface enp6s0 not found')
     const failed = await deploy(cluster.client, plan, { selection: { until: ['netattach'] }, grace })
     expect(failedStages(failed)[0]).toMatch(/^nncp failed: node worker-0 refuses .*interface enp6s0 not found/s)
@@ -45,7 +57,7 @@ describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
     expect(failedStages(repaired)).toEqual([])
   })
 
-  it('rides out an API server that is killed in the middle', async () => {
+  it('continues after the API server was killed', async () => {
     let killed: Promise<void> | undefined
     const ridden = await deploy(cluster.client, plan, {
       selection: { until: ['metallb-config', 'netconfig'] },
@@ -59,7 +71,7 @@ describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
     expect(failedStages(ridden)).toEqual([])
   })
 
-  it('waits for a webhook that is down, says so, and goes on when it serves', async () => {
+  it('waits for a webhook that is down, and continues when it serves', async () => {
     await cluster.kill('metallb-webhooks')
     const pools = await cluster.client.list({ apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool' })
     const [pool] = pools.items
@@ -87,7 +99,7 @@ describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
     expect(failedStages(ridden)).toEqual([])
   })
 
-  it('gives up on a webhook that stays down, with its name', async () => {
+  it('fails with the name of a webhook that stays down', async () => {
     await cluster.kill('metallb-webhooks')
     const pool = {
       apiVersion: 'metallb.io/v1beta1',
@@ -96,16 +108,16 @@ describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
       name: 'openstack-tenant',
     }
     await cluster.client.delete(pool)
-    const patience = { limits: { ...defaultRetryPolicy.limits, webhook: 1_000 }, pauseMs: 200 }
-    const failed = await deploy(cluster.client, plan, { selection: { stages: ['metallb-config'] }, patience })
+    const retryPolicy = { limits: { ...defaultRetryPolicy.limits, webhook: 1_000 }, pauseMs: 200 }
+    const failed = await deploy(cluster.client, plan, { selection: { stages: ['metallb-config'] }, retryPolicy })
     expect(failedStages(failed)[0]).toMatch(/rhoso1\/metallb-config failed: .*webhook/)
     await cluster.start('metallb-webhooks')
     expect(failedStages(await deploy(cluster.client, plan, { selection: { stages: ['metallb-config'] } }))).toEqual([])
   })
 
-  it('names whoever sits on an address that a Service needs', async () => {
-    // Somebody else sits on the VIP of the APIs, in the cloud's own namespace and without its sharing key.
-    const [vip] = [...(siteOfPlan(plan).clouds[0]?.vips ?? [])].filter((address) => address.startsWith('172.17.'))
+  it('reports which Service has the address that another one needs', async () => {
+    // Another Service has the VIP of the APIs, in the cloud's own namespace.
+    const vip = apiVip()
     const squatter: KubeObject = {
       apiVersion: 'v1',
       kind: 'Service',
@@ -114,7 +126,7 @@ describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
         name: 'squatter',
         annotations: {
           'metallb.io/address-pool': 'openstack-internalapi',
-          'metallb.io/loadBalancerIPs': vip ?? '',
+          'metallb.io/loadBalancerIPs': vip,
           'metallb.io/allow-shared-ip': 'openstack-internalapi',
         },
       },
@@ -135,10 +147,10 @@ describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
     expect(failedStages(await deploy(cluster.client, plan, { grace: defaultGrace }))).toEqual([])
   })
 
-  it('names the Service that a pool has become too small for', async () => {
-    const [apis] = [...(siteOfPlan(plan).clouds[0]?.vips ?? [])].filter((address) => address.startsWith('172.17.'))
+  it('reports the Service for which a pool is too small', async () => {
+    const vip = apiVip()
     const pool = { ...poolRef, name: 'openstack-internalapi' }
-    const range = `${apis}-${apis}`
+    const range = `${vip}-${vip}`
     await cluster.client.patch(pool, { spec: { addresses: [range] } }, { type: 'merge', fieldManager: 'a-hand' })
     const failed = await deploy(cluster.client, plan, { grace, selection: { stages: ['control-plane'] } })
     expect(failedStages(failed).join('\n')).toMatch(
@@ -147,7 +159,7 @@ describe('a deployment that meets trouble', { timeout: 600_000 }, () => {
     expect(failedStages(await deploy(cluster.client, plan, { force: true }))).toEqual([])
   })
 
-  it('is refused while another run is at work, with its name', async () => {
+  it('is refused while another run holds the Lease, with its name', async () => {
     const stop = new AbortController().signal
     const { client } = cluster
     await withRunLease({ client, identity: 'alice@elsewhere:1:x', stop }, async () => {

@@ -1,9 +1,7 @@
 /**
- * A cloud as install_yamls and the scripts of its fork leave it, object by object: gen-nncp, gen-netatt,
- * gen-metallb-config, gen-service-kustomize on upstream's sample, and the fork's patch of the pools.
- *
- * Made of what those scripts print, not of what we render: the numbers come from the environment (interface, prefixes,
- * VLANs), here taken from the plan that describes the same cloud.
+ * Builds a cloud as install_yamls and the scripts of its fork create it: gen-nncp, gen-netatt, gen-metallb-config,
+ * gen-service-kustomize on upstream's sample, and the fork's patch of the pools. It follows the output of those scripts,
+ * not our renderers; interface, prefixes and VLANs come from the plan of the same cloud.
  */
 import type { KubeObject } from '../../../src/api/object.ts'
 import { systemClock } from '../../../src/clock/clock.ts'
@@ -14,13 +12,13 @@ import { ingressAddresses } from '../../../src/verify/readiness/load-balancer.ts
 import { neverAborted } from '../../never-aborted.ts'
 
 export interface InstalledBy {
-  /** What the script calls the pool of a network: without a prefix (upstream), or with one (document 000). */
+  /** The script's name for the pool of a network: without a prefix (upstream), or with one (document 000). */
   readonly pool: (network: string) => string
   /** Its L2Advertisement; document 001 has a suffix there. */
   readonly advertisement?: (network: string) => string
   /** The fork scopes its pools to the namespace. */
   readonly scoped?: boolean
-  /** Prefixes that differ from the plan's: what nobody has set in the environment. */
+  /** Prefixes that differ from the plan's, because the environment does not set them. */
   readonly prefixes?: Readonly<Record<string, string>>
   /** The fork's script has put the names of its pools into the control plane. */
   readonly patched?: boolean
@@ -64,14 +62,14 @@ export function installedObjects(plan: Plan, cloud: PlannedCloud, by: InstalledB
       metadata: { name: 'osp-secret', namespace },
       stringData: { AdminPassword: 'x' },
     },
-    ...plan.from.cluster.nodes.map(({ name }, at) => policy(name, at, environment)),
+    ...plan.from.cluster.nodes.map(({ name }, index) => policy(name, index, environment)),
     ...attachments(environment),
     ...POOLED.flatMap((network) => [pool(network, environment, by), advertisement(network, environment, by)]),
     controlPlane(environment, by),
   ]
 }
 
-/** Of nobody's cloud: the last `make nncp` wins. */
+/** Belongs to no cloud: the last `make nncp` wins. */
 function policy(node: string, at: number, { prefix, vlan }: Environment): KubeObject {
   const ipv4 = (network: string, first: number) => ({
     address: [{ ip: `${prefix(network)}.${first + at}`, 'prefix-length': 24 }],
@@ -127,7 +125,7 @@ function attachments(environment: Environment): readonly KubeObject[] {
   }
   const all: readonly { readonly name: string; readonly title?: string; readonly config: object }[] = [
     macvlan('ctlplane', prefix('ctlplane'), 'ospbr'),
-    ...['internalapi', 'storage', 'tenant', 'storagemgmt'].map((one) => macvlan(one, prefix(one))),
+    ...['internalapi', 'storage', 'tenant', 'storagemgmt'].map((network) => macvlan(network, prefix(network))),
     { name: 'datacentre', config: { type: 'bridge', bridge: 'ospbr', ipam: {} } },
     { name: 'octavia', config: { type: 'bridge', bridge: 'octbr', ipam: octavia } },
     macvlan('designate', '172.28.0'),
@@ -165,7 +163,7 @@ function advertisement(network: string, { vlan }: Environment, by: InstalledBy):
   }
 }
 
-/** What the fork's script knows; it forgets heat, manila, designate and others. */
+/** The services of the fork's script; heat, manila, designate and others are missing. */
 const PATCHED = ['dns', 'keystone', 'glance', 'placement', 'neutron', 'nova', 'cinder', 'barbican', 'swift']
 
 /**
@@ -177,7 +175,7 @@ function controlPlane(environment: Environment, by: InstalledBy): KubeObject {
   const asks = (service: string, network: string, last: number, shared: boolean) => {
     const isPatched = by.patched && (PATCHED.includes(service) || service === 'rabbitmq')
     const name = by.patched && !isPatched ? network : by.pool(network)
-    // The fork's script gives the message queues a key, too.
+    // The fork's script gives the message queues a sharing key too.
     const key = shared || isPatched ? { [`${OLD}/allow-shared-ip`]: name } : {}
     const annotations = {
       [`${OLD}/address-pool`]: name,
@@ -281,7 +279,7 @@ function controlPlane(environment: Environment, by: InstalledBy): KubeObject {
   }
 }
 
-/** The sample leaves its name servers to the one who turns it on: an entry for each replica, on the outer network. */
+/** The sample leaves the name servers to the user: an entry for each replica, on the external network. */
 function designate(template: object, environment: Environment, by: InstalledBy): object {
   const server = (last: number) => {
     const annotations = {
@@ -304,7 +302,7 @@ function designate(template: object, environment: Environment, by: InstalledBy):
   }
 }
 
-/** As `oc apply` writes it: what is there is written over. Whoever runs it tries again while a webhook is busy. */
+/** Overwrites as `oc apply` does, and retries while a webhook is busy. */
 export async function installCloud(client: KubeClient, objects: readonly KubeObject[]): Promise<void> {
   const quiet = { emit: () => undefined, stop: neverAborted(), clock: systemClock }
   for (const object of objects) await retry(() => installed(client, object), quiet)
@@ -325,7 +323,7 @@ export async function addressesIn(client: KubeClient, namespace: string): Promis
   return new Map(balancers.map((balancer) => [balancer.metadata.name, ingressAddresses(balancer).join(',')]))
 }
 
-/** Until the operators and MetalLB have done their part. */
+/** Waits until the operators and MetalLB are idle. */
 export async function settled(
   client: KubeClient,
   namespace: string,

@@ -22,7 +22,7 @@ spec:
 `
 const kills = count({ test: 2, soak: 50 })
 
-describe('a run that is killed', { timeout: 600_000 + kills * 120_000 }, () => {
+describe('a run that was killed', { timeout: 600_000 + kills * 120_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
   let cast: RunningActors | undefined
   const folder = useFolder()
@@ -34,7 +34,7 @@ describe('a run that is killed', { timeout: 600_000 + kills * 120_000 }, () => {
   })
   afterAll(() => cast?.stop())
 
-  /** The program as a process of its own; killed after so many events, if it gets that far. */
+  /** Runs the program as a process and kills it after this number of events, if there are that many. */
   const stackloom = (
     words: readonly string[],
     killAfter?: number,
@@ -59,7 +59,7 @@ describe('a run that is killed', { timeout: 600_000 + kills * 120_000 }, () => {
     await rm(path.join(folder, 'site.lock.yaml'))
   }
 
-  it('goes on where it stood, whenever that was, and ends with the state of a run that nobody disturbed', async () => {
+  it('resumes at any point and ends with the state of an uninterrupted run', async () => {
     const empty = await state()
     const whole = await stackloom(['up'])
     expect(whole.code, whole.said).toBe(0)
@@ -72,12 +72,12 @@ describe('a run that is killed', { timeout: 600_000 + kills * 120_000 }, () => {
         const moment = 2 + Math.floor(Math.random() * 45)
         const { code, said } = await stackloom(['up'], open > moments.length ? moment : undefined)
         ended = code === 0
-        // Without a code it was our signal; what ends by itself must end well.
+        // No exit code means our signal; a run that ends by itself must succeed.
         if (code === null) moments.push(moment)
         else expect(code, `killed after ${moments.join(', ')} events\n${said}`).toBe(0)
       }
       expect(await state(), `killed after ${moments.join(', ')} events`).toEqual(undisturbed)
-      // A round in which every run was faster than its end counts, too: the next one has other moments.
+      // A round in which every run ended before its kill counts too: the next one has other moments.
       open -= Math.max(1, moments.length)
     }
   })

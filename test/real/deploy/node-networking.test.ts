@@ -1,4 +1,4 @@
-/** Node networking belongs to the whole site: what happens to the policies when a cloud or a node leaves the site file. */
+/** Tests what happens to node policies, which belong to the whole site, when a cloud or a node leaves the site file. */
 import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -21,7 +21,7 @@ interface Words {
 function siteOf({ clouds, nodes = 2, isolation = 'vlan-per-cloud' }: Words): string {
   const cluster = {
     dns: ['192.168.122.1'],
-    nodes: Array.from({ length: nodes }, (_, at) => ({ name: `worker-${at}`, nic: 'enp6s0' })),
+    nodes: Array.from({ length: nodes }, (_, index) => ({ name: `worker-${index}`, nic: 'enp6s0' })),
   }
   return JSON.stringify({
     apiVersion: 'stackloom.dev/v1alpha1',
@@ -44,7 +44,7 @@ describe('node networking', { timeout: 600_000 }, () => {
 
   const stackloom = runCommands(folder, cluster)
   const write = (words: Words) => writeFile(path.join(folder, 'site.yaml'), siteOf(words))
-  /** Namespace and attachments as well: a cloud that has nothing of its own is not deployed. */
+  /** With namespace and attachments: a cloud without any object counts as not deployed. */
   const UP = ['up', ...['nncp', 'namespace', 'netattach'].flatMap((stage) => ['--stage', stage]), '--yes']
   const up = async (...words: readonly string[]) => {
     const { code, err } = await stackloom(...UP, ...words)
@@ -56,7 +56,7 @@ describe('node networking', { timeout: 600_000 }, () => {
     expect(code, err).toBe(0)
     return err
   }
-  /** By name: equal ones have not been written in between. */
+  /** By name: equal versions mean that nothing was written in between. */
   const policies = async (): Promise<Readonly<Record<string, string>>> => {
     const { items } = await cluster.client.list(POLICY)
     return Object.fromEntries(
@@ -68,18 +68,18 @@ describe('node networking', { timeout: 600_000 }, () => {
   }
   const ofOthers = (all: Readonly<Record<string, string>>, without: RegExp) =>
     Object.fromEntries(Object.entries(all).filter(([name]) => !without.test(name)))
-  /** What the policies of a node say: interface and address of each. */
+  /** Interfaces and addresses in the policies of a node. */
   const addressesOn = async (node: string): Promise<readonly string[]> => {
     const { items } = await cluster.client.list(POLICY)
     return items
       .filter((item) => getString(item, 'spec', 'nodeSelector', 'kubernetes.io/hostname') === node)
       .flatMap((item) => getList(item, 'spec', 'desiredState', 'interfaces'))
-      .flatMap((one) =>
-        getList(one, 'ipv4', 'address').map((address) => `${getString(one, 'name')} ${getString(address, 'ip')}`),
+      .flatMap((iface) =>
+        getList(iface, 'ipv4', 'address').map((address) => `${getString(iface, 'name')} ${getString(address, 'ip')}`),
       )
       .sort()
   }
-  /** What was done to a policy, in order. */
+  /** Changes of a policy, in order. */
   const doneTo = (events: string, name: string): readonly string[] =>
     events
       .split('\n')
@@ -89,7 +89,7 @@ describe('node networking', { timeout: 600_000 }, () => {
       .map(({ change }) => change)
 
   describe('of clouds with segments of their own', () => {
-    it('of a cloud that left the site file stays as it is, whatever is pruned', async () => {
+    it('of a cloud that left the site file is not pruned', async () => {
       await write({ clouds: [rhoso1, rhoso2] })
       await up()
       const before = await policies()
@@ -106,14 +106,14 @@ describe('node networking', { timeout: 600_000 }, () => {
       expect(await policies()).toEqual(before)
     })
 
-    it('goes with its cloud, taken off the nodes first; that of the others is not touched', async () => {
+    it('is removed from the nodes with its cloud; that of other clouds is unchanged', async () => {
       const before = await policies()
       const events = await down('--cloud', 'rhoso2')
       expect(doneTo(events, 'openstack2-worker-1')).toEqual(['changed', 'deleted'])
       expect(await policies()).toEqual(ofOthers(before, /^openstack2-/))
     })
 
-    it('of a node that left the site file is shown, and goes with --prune alone', async () => {
+    it('of a node that left the site file is shown, and removed only with --prune', async () => {
       const before = await policies()
       await write({ clouds: [rhoso1], nodes: 1 })
       await up()
@@ -131,7 +131,7 @@ describe('node networking', { timeout: 600_000 }, () => {
     const words = { isolation: 'shared-vlan' } as const
     let alone: readonly string[] = []
 
-    it('is one policy for each node, from the first cloud on: the second one adds its addresses', async () => {
+    it('has one policy for each node, to which the second cloud adds its addresses', async () => {
       await rm(path.join(folder, 'site.lock.yaml'), { force: true })
       await write({ ...words, clouds: [rhoso1] })
       await up()
@@ -144,7 +144,7 @@ describe('node networking', { timeout: 600_000 }, () => {
       expect(both).toContain('enp6s0.20 172.17.1.5')
     })
 
-    it('is not written without the addresses of a cloud that is still deployed', async () => {
+    it('keeps the addresses of a cloud that is still deployed', async () => {
       const before = await policies()
       await write({ ...words, clouds: [rhoso1] })
       const refused = await stackloom(...UP, '--prune')
@@ -155,11 +155,11 @@ describe('node networking', { timeout: 600_000 }, () => {
       expect(await policies()).toEqual(before)
     })
 
-    it('is not touched when the cloud goes; the next run takes its addresses off, and those alone', async () => {
+    it('is unchanged by down; the next up removes exactly the addresses of that cloud', async () => {
       const before = await policies()
       await down('--cloud', 'rhoso2')
       expect(await policies()).toEqual(before)
-      // What it held is free, although nobody has planned since it left the file.
+      // Its addresses are free, although no plan was made since it left the file.
       expect(await up('--prune')).not.toContain('SL2405')
       expect(Object.keys(await policies())).toEqual(Object.keys(before))
       expect(await addressesOn('worker-0')).toEqual(alone)

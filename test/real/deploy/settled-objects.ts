@@ -1,13 +1,13 @@
-/** All that an API server has, object by object, and what two runs that did the same must have in common. */
+/** Reads every object of an API server, and compares what two equal runs must have in common. */
 
 import { asRecord, isRecord } from '../../../src/api/json.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import type { Connection } from '../../../src/kube/connect.ts'
 
-/** Objects that live by the clock: whoever holds or renews them writes, whatever a run does. */
+/** Resources that are written periodically, whatever a run does. */
 const CHANGING_RESOURCES = ['leases', 'events', 'nodes']
 
-/** Every object of the server, by its path, once two looks agree: operators have come to rest. */
+/** Every object of the server by its path, as soon as two lists are equal: then the operators are idle. */
 export async function settledObjects({
   transport,
 }: Pick<Connection, 'transport'>): Promise<ReadonlyMap<string, KubeObject>> {
@@ -36,14 +36,14 @@ export async function settledObjects({
   }
 }
 
-/** Equal ones mean that nobody has written anything in between. */
+/** Equal results mean that nothing was written in between. */
 export function resourceVersions(objects: ReadonlyMap<string, KubeObject>): Readonly<Record<string, string>> {
   return Object.fromEntries([...objects].map(([path, { metadata }]) => [path, metadata.resourceVersion ?? '']))
 }
 
 /**
- * What is the same whenever the same was done: everything but what the server gives or counts by itself (identities,
- * versions, times, cluster addresses and ports), names that are made at random, and the values of generated secrets.
+ * What is equal after equal runs: everything except what the server generates (identities, versions, times, cluster
+ * addresses and ports), random names, and the values of generated secrets.
  */
 export function comparableObjects(
   objects: ReadonlyMap<string, KubeObject>,
@@ -60,30 +60,30 @@ export function comparableObjects(
   return Object.fromEntries(
     alike
       .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
-      .map(([path, one]) => {
-        // Pods of one set have one name here: by number, so that each of them counts.
+      .map(([path, object]) => {
+        // Pods of one set have one name here, so they are numbered.
         const many = counted.get(path) ?? 0
         counted.set(path, many + 1)
-        return [many === 0 ? path : `${path} ${many}`, one]
+        return [many === 0 ? path : `${path} ${many}`, object]
       }),
   )
 }
 
-/** An object without what differs from run to run, and whose hands have set which of its fields. */
+/** An object without what differs from run to run, and the managers of its fields. */
 interface ComparableObject {
   readonly managers: readonly string[]
   readonly metadata: unknown
   readonly [field: string]: unknown
 }
 
-/** Without the hands: what was applied once and taken back is remembered there. */
+/** Without managers, because they remember fields that were applied once and removed later. */
 export function withoutManagers(
   objects: Readonly<Record<string, ComparableObject>>,
 ): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(objects).map(([path, { managers: _hands, ...body }]) => [path, body]))
 }
 
-/** The cluster's own bookkeeping about objects that are compared themselves. */
+/** Derived by the cluster from objects that are compared themselves. */
 const MADE_BY_CLUSTER = ['/endpoints ', '/endpointslices ', '/ipaddresses ']
 
 function comparable(object: KubeObject): ComparableObject {
@@ -101,15 +101,15 @@ function comparable(object: KubeObject): ComparableObject {
   }
 }
 
-/** A list gives its items without a kind; only Secrets have these two. */
+/** Items of a list have no kind; only Secrets have these two fields. */
 function isSecret(object: Readonly<Record<string, unknown>>): boolean {
   return 'data' in object && typeof object['type'] === 'string'
 }
 
-/** A uid, or the address of a pod: part of the path to a field. */
+/** A uid or the address of a pod as part of a field path. */
 const GENERATED = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|10\.244\.\d+\.\d+/g
 
-/** And of the scheduler and the kubelet: where a pod runs. */
+/** Includes fields of the scheduler and the kubelet. */
 const SERVER_FIELDS: ReadonlySet<string> = new Set([
   'uid',
   'resourceVersion',
@@ -129,14 +129,14 @@ const SERVER_FIELDS: ReadonlySet<string> = new Set([
   'containerID',
 ])
 
-/** Times are told by their form: whatever field an operator puts them into. */
+/** Times are recognised by their format, in any field. */
 function withoutServerFields(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutServerFields)
   if (!isRecord(value)) return value
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([key, one]) => !SERVER_FIELDS.has(key) && !isTime(one))
-      .map(([key, one]) => [key, withoutServerFields(one)]),
+      .filter(([key, child]) => !SERVER_FIELDS.has(key) && !isTime(child))
+      .map(([key, child]) => [key, withoutServerFields(child)]),
   )
 }
 
@@ -144,7 +144,7 @@ function isTime(value: unknown): boolean {
   return typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/.test(value)
 }
 
-/** An answer of discovery, or a list. */
+/** A discovery response or a list. */
 interface ApiResponse {
   readonly groups?: readonly { readonly preferredVersion: { readonly groupVersion: string } }[]
   readonly resources?: readonly { readonly name: string; readonly verbs: readonly string[] }[]

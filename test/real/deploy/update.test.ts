@@ -6,17 +6,17 @@ import { getString } from '../../../src/api/raw-object.ts'
 import { main } from '../../../src/cli/main.ts'
 import { systemClock } from '../../../src/clock/clock.ts'
 import { openLiveView } from '../../../src/deploy/live-view.ts'
-import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
 import { up } from '../../../src/deploy/up.ts'
 import { update } from '../../../src/deploy/update/update.ts'
 import { isUpdated, planUpdate, type UpdatePlan, updateKinds } from '../../../src/deploy/update/update-plan.ts'
+import { renderDocuments } from '../../../src/render/render.ts'
 import type { RunEvent } from '../../../src/run/events.ts'
 import { AVAILABLE } from '../../../src/sandbox/actors/openstack/openstack-version.ts'
 import { useCluster } from '../../cluster.ts'
 import { testIo } from '../../io.ts'
 import { neverAborted } from '../../never-aborted.ts'
 import { testPlan } from '../../plan.ts'
-import { prepareCluster, type RunningActors, startActors } from './deployment-fixture.ts'
+import { nodeNames, prepareCluster, type RunningActors, startActors } from './deployment-fixture.ts'
 
 const plan = testPlan({
   nodes: 1,
@@ -25,7 +25,7 @@ const plan = testPlan({
     { name: 'rhoso2', namespace: 'openstack2' },
   ],
 })
-const site = siteOfPlan(plan)
+const documents = renderDocuments(plan)
 const siteFile = `
 apiVersion: stackloom.dev/v1alpha1
 kind: Site
@@ -45,25 +45,26 @@ const versionOf = (namespace: string) => ({
   name: 'controlplane',
 })
 
-describe('an update of one of two clouds', { timeout: 600_000 }, () => {
+describe('update', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
   let cast: RunningActors | undefined
 
   beforeAll(async () => {
-    await prepareCluster(cluster.client, site.nodes)
+    await prepareCluster(cluster.client, nodeNames(plan))
     cast = startActors(cluster.connection)
     const report = await up({
       client: cluster.client,
-      site,
+      plan,
+      documents,
       selection: {},
       run: 'test',
       what: 'up',
       sink: () => undefined,
       stop: neverAborted(),
-      discoverHosts: async () => 'played by an actor',
+      discoverHosts: async () => 'simulated',
     })
     expect(report.outcome).toBe('done')
-    for (const { namespace } of site.clouds) {
+    for (const { namespace } of plan.clouds) {
       const patch = { metadata: { annotations: { [AVAILABLE]: '0.7.0' } } }
       await cluster.client.patch(versionOf(namespace), patch, { type: 'merge' })
       const seen = async (): Promise<boolean> => {
@@ -75,15 +76,15 @@ describe('an update of one of two clouds', { timeout: 600_000 }, () => {
   }, 600_000)
   afterAll(() => cast?.stop())
 
-  const look = async <T>(
-    work: (plan: UpdatePlan, lookout: ReturnType<typeof openLiveView>) => Promise<T>,
+  const inspect = async <T>(
+    work: (plan: UpdatePlan, view: ReturnType<typeof openLiveView>) => Promise<T>,
   ): Promise<T> => {
-    const lookout = openLiveView({ client: cluster.client })
+    const view = openLiveView(cluster.client)
     try {
-      await lookout.watch(updateKinds, quiet)
-      return await work(planUpdate({ cloud: 'rhoso1', namespace: 'openstack' }, lookout.index()), lookout)
+      await view.watch(updateKinds, quiet)
+      return await work(planUpdate({ cloud: 'rhoso1', namespace: 'openstack' }, view.index()), view)
     } finally {
-      await lookout.close()
+      await view.close()
     }
   }
 
@@ -93,20 +94,20 @@ describe('an update of one of two clouds', { timeout: 600_000 }, () => {
     return JSON.stringify(lists.map(({ items }) => items))
   }
 
-  it('begins with what is deployed, wanted and available', async () => {
-    const found = await look(async (updatePlan) => updatePlan)
+  it('starts with the deployed, wanted and available version', async () => {
+    const found = await inspect(async (updatePlan) => updatePlan)
     expect(found).toMatchObject({ deployed: '0.6.0', target: '0.6.0', available: '0.7.0', wanted: '0.7.0' })
     expect(found.findings).toEqual([])
   })
 
-  it("ends with the new version, in upstream's order, and no write to the other cloud", async () => {
+  it("reaches the new version in upstream's order, without a write to the other cloud", async () => {
     const other = await objectsOf('openstack2')
     const events: RunEvent[] = []
     const { client } = cluster
-    const report = await look((found, lookout) => {
+    const report = await inspect((found, view) => {
       const { version, wanted } = found
       if (!version || wanted === undefined) throw new Error('there is nothing to update')
-      const settings = { client, lookout, site: site.name, run: 'test', stop: neverAborted() }
+      const settings = { client, view, site: plan.site, run: 'test', stop: neverAborted() }
       return update({ ...settings, plan: { ...found, version, wanted }, sink: (event) => events.push(event) })
     })
     expect(report.outcome).toBe('done')
@@ -119,8 +120,8 @@ describe('an update of one of two clouds', { timeout: 600_000 }, () => {
     expect(await objectsOf('openstack2')).toBe(other)
   })
 
-  it('has nothing left to do', async () => {
-    expect(await look(async (updatePlan) => isUpdated(updatePlan))).toBe(true)
+  it('has nothing to do in a second run', async () => {
+    expect(await inspect(async (updatePlan) => isUpdated(updatePlan))).toBe(true)
   })
 
   const command = async (...words: readonly string[]) => {
@@ -135,7 +136,7 @@ describe('an update of one of two clouds', { timeout: 600_000 }, () => {
     }
   }
 
-  it('is a command that shows the versions and does nothing without consent', async () => {
+  it('shows the versions as a command, and changes nothing without consent', async () => {
     const before = await objectsOf('openstack2')
     const { code, err, out } = await command('--cloud', 'rhoso2')
     expect({ code, out }).toEqual({ code: 1, out: '' })
@@ -147,7 +148,7 @@ describe('an update of one of two clouds', { timeout: 600_000 }, () => {
     expect(await objectsOf('openstack2')).toBe(before)
   })
 
-  it('is a command that ends with the new version, and says so the next time', async () => {
+  it('updates as a command, and reports the new version in the next run', async () => {
     const { code, out, err } = await command('--cloud', 'rhoso2', '--yes', '-o', 'json')
     expect(code, err).toBe(0)
     expect(JSON.parse(out)).toMatchObject({ cloud: 'rhoso2', wanted: '0.7.0', outcome: 'done' })

@@ -8,14 +8,13 @@ import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { main } from '../../../src/cli/main.ts'
 import { parseHosts } from '../../../src/controllers/dns/hosts-file.ts'
-import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
 import { ownCrds } from '../../../src/operator/parts.ts'
-import { listCloudDnsNames } from '../../../src/plan/cloud-names.ts'
+import { listCloudDnsNames } from '../../../src/plan/dns-names.ts'
 import { useCluster } from '../../cluster.ts'
 import { testIo } from '../../io.ts'
 import { testPlan } from '../../plan.ts'
 import { siteText } from '../../site.ts'
-import { deploy, prepareCluster, type RunningActors, startActors } from '../deploy/deployment-fixture.ts'
+import { deploy, nodeNames, prepareCluster, type RunningActors, startActors } from '../deploy/deployment-fixture.ts'
 import { type RunningOperator, startOperator } from '../ipam/operator.ts'
 import { addressesOf, missingPrograms } from './ask.ts'
 import { type ClusterPod, clusterPod } from './cluster-pod.ts'
@@ -40,7 +39,7 @@ describe('two clouds', { timeout: 240_000 }, () => {
       const kind = { apiVersion: 'stackloom.dev/v1alpha1', kind: 'AddressBlock' }
       if (!(await cluster.client.resource(kind))) throw new Error('not served yet')
     }, soon)
-    await prepareCluster(cluster.client, siteOfPlan(plan).nodes)
+    await prepareCluster(cluster.client, nodeNames(plan))
     cast = startActors(cluster.connection)
     operator = await startOperator(cluster)
   }, 600_000)

@@ -81,7 +81,9 @@ describe('the simulated nmstate', () => {
       .poll(async () => conditionsOf(await found()).find((condition) => condition.status === 'True'), poll)
       .toMatchObject({ type: 'Degraded', reason: 'FailedToConfigure' })
     const enactment = await get('nmstate.io/v1beta1', 'NodeNetworkConfigurationEnactment', 'worker-0.bad')
-    expect(conditionsOf(enactment).find((condition) => condition.type === 'Failing')?.message).toContain('simulated failure')
+    expect(conditionsOf(enactment).find((condition) => condition.type === 'Failing')?.message).toContain(
+      'simulated failure',
+    )
   })
 
   it('leaves no enactment of a deleted policy', async () => {

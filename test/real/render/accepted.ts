@@ -1,7 +1,7 @@
 /**
- * Applies everything rendered for a site to a real API server, as strictly as it can, and reads it back.
+ * Applies everything rendered for a site to a real API server with strict validation, and reads it back.
  *
- * What comes back is everything that is not right: refusals, warnings, fields that were dropped or changed.
+ * Returns what is wrong: refusals, warnings, fields that were dropped or changed.
  */
 import type { ObjectRef } from '../../../src/kube/client.ts'
 import { connect } from '../../../src/kube/connect.ts'

@@ -3,10 +3,10 @@ import { useCluster } from '../../cluster.ts'
 import { planExample } from '../../examples.ts'
 import { applyAll } from './accepted.ts'
 
-describe('what is rendered in the form of 2023', () => {
+describe('documents for the 2023 API', () => {
   const cluster = useCluster({ crds: '2023' })
 
-  it.each(['networking-2023', 'small'])('is taken by an API server with the CRDs of that time: %s', async (name) => {
+  it.each(['networking-2023', 'small'])('are accepted by an API server with the CRDs of 2023: %s', async (name) => {
     const { applied, problems } = await applyAll(planExample(name, '2023'), cluster)
     expect(problems).toEqual([])
     expect(applied).toBeGreaterThan(20)

@@ -5,11 +5,11 @@ import { useCluster } from '../../cluster.ts'
 import { eraOfExample, exampleSites, planExample } from '../../examples.ts'
 import { applyAll } from './accepted.ts'
 
-describe('what is rendered for the example sites', () => {
+describe('documents of the example sites', () => {
   const cluster = useCluster({ crds: 'today' })
   const names = exampleSites.filter((name) => eraOfExample(name) === 'today')
 
-  it('covers what the examples are for', () => {
+  it('cover the kinds of the examples', () => {
     expect(names).toEqual([
       'ceph',
       'document-000',
@@ -31,7 +31,7 @@ describe('what is rendered for the example sites', () => {
     90_000,
   )
 
-  it('keeps the labels that others have set on a namespace', async () => {
+  it('keep the labels that other managers have set on a namespace', async () => {
     const namespace = { apiVersion: 'v1', kind: 'Namespace' }
     const labelled = {
       ...namespace,
@@ -47,8 +47,8 @@ describe('what is rendered for the example sites', () => {
   })
 })
 
-describe('what is known of the pinned CRDs', () => {
-  it.each(['today', '2023'] as const)('is what they say: %s', async (set) => {
+describe('data about the pinned CRDs', () => {
+  it.each(['today', '2023'] as const)('matches the CRDs: %s', async (set) => {
     const files = await generatedCrd(set)
     expect(files).toHaveLength(2)
     for (const { file, text } of files) expect(readFileSync(file, 'utf8')).toBe(text)

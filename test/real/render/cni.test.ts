@@ -1,6 +1,6 @@
 /**
- * The real CNI plugins read what we render: macvlan and bridge make the link, whereabouts and static give the address,
- * with the real API server as whereabouts' store. Everything happens in the cluster's own network namespace.
+ * Tests rendered attachments with the real CNI plugins: macvlan and bridge create the link, whereabouts and static assign
+ * the address, with a real API server as store. Everything runs in the cluster's own network namespace.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -8,8 +8,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Plan } from '../../../src/plan/plan.ts'
-import { renderAttachments } from '../../../src/render/multus.ts'
-import { networksAnnotation } from '../../../src/render/networks-annotation.ts'
+import { networksAnnotation, renderAttachments } from '../../../src/render/multus.ts'
 import { ensurePrograms } from '../../../src/sandbox/build/ensure-programs.ts'
 import { useCluster } from '../../cluster.ts'
 import { planExample } from '../../examples.ts'
@@ -50,14 +49,14 @@ function inside(words: readonly string[], input = '', env: Record<string, string
   return stdout
 }
 
-/** An interface of a node, with a cable that ends nowhere: enough for pods to hang on. */
+/** Creates an interface of a node that is connected to nothing, which is enough to attach pods. */
 function link(name: string): void {
   const end = `end-${name.replaceAll('.', '-')}`.slice(0, 15)
   inside(['ip', 'link', 'add', name, 'type', 'veth', 'peer', 'name', end])
-  for (const one of [name, end]) inside(['ip', 'link', 'set', one, 'up'])
+  for (const link of [name, end]) inside(['ip', 'link', 'set', link, 'up'])
 }
 
-/** A network namespace without a container around it, as long as the process lives. */
+/** A network namespace without a container, as long as the process lives. */
 async function newPod(): Promise<number> {
   const pod = spawn('unshare', ['--net', 'sh', '-c', 'echo ready; exec sleep 600'], {
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -72,13 +71,13 @@ interface CniResult {
   readonly routes?: readonly { readonly dst: string; readonly gw?: string }[]
 }
 
-/** What the kubelet and Multus do for one attachment: they run the plugin that the definition names. */
+/** Does what the kubelet and Multus do for an attachment: runs the plugin of the definition. */
 function attach(config: Record<string, unknown>, pod: number, name: string, ips?: readonly string[]): CniResult {
   const ipam = config['ipam'] as Record<string, unknown>
   const file = path.join(plugins, 'whereabouts.conf')
   const complete = {
     ...config,
-    // On a node this file is in a folder that whereabouts knows.
+    // On a node whereabouts finds this file in a fixed folder.
     ...(ipam['type'] === 'whereabouts' && { ipam: { ...ipam, configuration_path: file } }),
     ...(ips && { runtimeConfig: { ips } }),
   }
@@ -102,7 +101,7 @@ function configOf(plan: Plan, name: string): Record<string, unknown> {
 }
 
 describe('the CNI plugins', () => {
-  it('give a pod an address of the planned span, on the VLAN of its cloud', async () => {
+  it('assign a pod an address of the planned span, on the VLAN of its cloud', async () => {
     const config = configOf(planExample('two-clouds'), 'internalapi')
     expect(config['master']).toBe('enp6s0.20')
     link('enp6s0.20')
@@ -124,14 +123,14 @@ describe('the CNI plugins', () => {
     expect(attach(config, await newPod(), 'second').ips.map((ip) => ip.address)).toEqual(['172.17.0.31/24'])
   })
 
-  it('give an address of each family', async () => {
+  it('assign an address of each family', async () => {
     const config = configOf(planExample('five-clouds-bgp'), 'storage')
     link(String(config['master']))
     const addresses = attach(config, await newPod(), 'dual').ips.map((ip) => ip.address)
     expect(addresses).toEqual(['172.18.0.30/24', 'fd00:cccc::30/64'])
   })
 
-  it('pass over what is reserved inside the span', async () => {
+  it('skip reserved addresses of the span', async () => {
     const plan = planExample('two-clouds')
     const [cloud] = plan.clouds
     const reserved = [{ start: '172.19.0.30', end: '172.19.0.33' }]
@@ -145,7 +144,7 @@ describe('the CNI plugins', () => {
     expect(attach(config, await newPod(), 'passing').ips.map((ip) => ip.address)).toEqual(['172.19.0.34/24'])
   })
 
-  it('put a pod of octavia into its bridge, with the route to the amphorae', async () => {
+  it('attach a pod of octavia to its bridge, with the route to the amphorae', async () => {
     const config = configOf(planExample('every-service'), 'octavia')
     expect(config).toMatchObject({ type: 'bridge', bridge: 'octbr' })
     const { ips, routes } = attach(config, await newPod(), 'octavia')
@@ -158,7 +157,7 @@ describe('the CNI plugins', () => {
     expect(attach(config, await newPod(), 'datacentre').ips ?? []).toEqual([])
   })
 
-  it('give an individual endpoint the very address of its annotation', async () => {
+  it('assign an individual endpoint the address of its annotation', async () => {
     const plan = planExample('networking-2023')
     const value = networksAnnotation([{ name: 'internalapi-static', namespace: 'openstack', ips: ['172.17.0.20/24'] }])
     const [{ ips } = { ips: [] }] = JSON.parse(value) as readonly { readonly ips: readonly string[] }[]

@@ -1,4 +1,4 @@
-/** The tree as kustomize builds it, and the stream as PyYAML reads it, are what we meant. */
+/** Tests that kustomize builds the tree, and PyYAML reads the stream, without a difference. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -48,7 +48,7 @@ describe('PyYAML', () => {
     if (spawnSync('python3', ['-c', 'import yaml']).status !== 0) context.skip('python3 has no yaml module here')
   })
 
-  it.each(exampleSites)('reads the stream of %s as what it is', (name) => {
+  it.each(exampleSites)('reads the stream of %s without a difference', (name) => {
     const objects = renderDocuments(planExample(name)).map(({ object }) => object)
     const { stdout } = spawnSync('python3', ['-c', READ], {
       input: writeYamlStream(objects),

@@ -1,6 +1,6 @@
 /**
- * The real MetalLB, with its admission, and the API server's own admission policies: every Service of every cloud gets
- * the planned address from the planned pool, and nobody else gets it.
+ * Tests pools and policies with the real MetalLB and the API server's admission: every Service of every cloud gets the
+ * planned address from the planned pool, and no other Service gets it.
  */
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
@@ -18,7 +18,7 @@ const five = planExample('five-clouds-bgp')
 
 async function apply(plan: Plan, stages: readonly string[]): Promise<void> {
   for (const { stage, object } of renderDocuments(plan)) {
-    // Peers come with MetalLB's own stage; its operator is not there to read the rest.
+    // Peers belong to MetalLB's stage; its operator does not run here to read the rest.
     const wanted = stages.includes(stage) && (stage !== 'metallb' || object.kind === 'BGPPeer')
     if (wanted) await cluster.client.apply(object, { fieldManager: 'stackloom' })
   }
@@ -37,9 +37,9 @@ const ports = new Map(
   serviceCatalogue.flatMap((entry) => entry.endpoints.map((endpoint) => [endpoint.path, endpoint.ports] as const)),
 )
 
-/** What the operator would make of one slot: the override that the stored control plane has at the slot's path. */
+/** The Service that the operator would create for a slot: the override at the slot's path in the stored control plane. */
 function serviceOf(cloud: PlannedCloud, use: SlotUse, stored: KubeObject): KubeObject {
-  const value = use.path.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], stored['spec'])
+  const value = use.path.reduce<unknown>((parent, key) => (parent as Record<string, unknown>)[key], stored['spec'])
   const override = value as {
     metadata: { annotations: Record<string, string> }
     spec: Record<string, unknown>
@@ -79,8 +79,8 @@ async function createServices(plan: Plan): Promise<ReadonlyMap<string, string>> 
     const uses = cloud.uses.map((use) => ({ use, service: serviceOf(cloud, use, stored) }))
     await Promise.all(uses.map(({ service }) => cluster.client.create(service)))
     for (const { use, service } of uses) {
-      const own = vips.filter((vip) => vip.slot === use.name).map((vip) => vip.address)
-      const expected = use.slot.shape === 'annotations' ? own.slice(0, 1) : own
+      const addresses = vips.filter((vip) => vip.slot === use.name).map((vip) => vip.address)
+      const expected = use.slot.shape === 'annotations' ? addresses.slice(0, 1) : addresses
       const pool = cloud.networks.find((network) => network.name === use.network)?.pool
       planned.set(`${cloud.namespace}/${service.metadata.name}`, `${expected.join(' ')} of ${pool}`)
     }
@@ -88,7 +88,7 @@ async function createServices(plan: Plan): Promise<ReadonlyMap<string, string>> 
   return planned
 }
 
-/** What MetalLB gave: addresses and pool, by Service. */
+/** Addresses and pool that MetalLB assigned, by Service. */
 async function given(): Promise<Readonly<Record<string, string>>> {
   const { items } = await cluster.client.list({ apiVersion: 'v1', kind: 'Service' })
   const balanced = items.filter((item) => (item['spec'] as { type: string }).type === 'LoadBalancer')
@@ -122,7 +122,7 @@ function service(namespace: string, name: string, annotations: Record<string, st
 async function refusal(object: KubeObject): Promise<string> {
   try {
     await cluster.client.create(object, { dryRun: true })
-    return 'taken'
+    return 'accepted'
   } catch (thrown) {
     return thrown instanceof Error ? thrown.message : String(thrown)
   }
@@ -146,7 +146,7 @@ describe('MetalLB', () => {
     90_000,
   )
 
-  it('refuses a second session to one router, which is why clouds share their peers', async () => {
+  it('refuses a second peer with the same address, so clouds share their peers', async () => {
     const peers = renderDocuments(five).filter(({ object }) => object.kind === 'BGPPeer')
     expect(peers).toHaveLength(2)
     const [first] = peers.map(({ object }) => object)
@@ -155,12 +155,12 @@ describe('MetalLB', () => {
     await expect(cluster.client.apply(second, { fieldManager: 'stackloom' })).rejects.toThrow('duplicate BGPPeers')
   })
 
-  it('refuses Services of other namespaces by itself, but leaves them pending', async () => {
+  it('refuses Services of other namespaces, but leaves them pending', async () => {
     await apply(two, ['namespace', 'metallb-config'])
     await remove(two, ['ValidatingAdmissionPolicyBinding'])
     const thief = service('openstack2', 'thief', { 'metallb.io/address-pool': 'openstack-internalapi' })
-    // Taking a binding away needs a moment to reach the API server's own watch.
-    await expect.poll(() => refusal(thief), { timeout: 10_000 }).toBe('taken')
+    // The API server's own watch sees the deletion of a binding after a moment.
+    await expect.poll(() => refusal(thief), { timeout: 10_000 }).toBe('accepted')
     await cluster.client.create(thief)
     await expect
       .poll(
@@ -187,14 +187,14 @@ describe('the admission policy', () => {
       },
       { fieldManager: 'test' },
     )
-    // A policy counts a moment after it was written, when the API server's own watch has it.
+    // A policy is effective when the API server's own watch has seen it.
     for (const pool of ['openstack-internalapi', 'openstack2-internalapi']) {
       const probe = service('others', 'probe', { 'metallb.io/address-pool': pool })
-      while ((await refusal(probe)) === 'taken') await new Promise((resolve) => setTimeout(resolve, 50))
+      while ((await refusal(probe)) === 'accepted') await new Promise((resolve) => setTimeout(resolve, 50))
     }
   })
 
-  const own = {
+  const ownRequests = {
     'metallb.universe.tf/address-pool': 'openstack-internalapi',
     'metallb.universe.tf/allow-shared-ip': 'openstack-internalapi',
     'metallb.universe.tf/loadBalancerIPs': '172.17.0.80',
@@ -202,10 +202,10 @@ describe('the admission policy', () => {
 
   const disguise = { 'metallb.io/loadBalancerIPs': '::ffff:172.17.0.80' }
 
-  it('takes what the cloud asks of its own', async () => {
-    expect(await refusal(service('openstack', 'a', own))).toBe('taken')
-    expect(await refusal(service('openstack', 'a', {}, { loadBalancerIP: '172.17.0.90' }))).toBe('taken')
-    expect(await refusal(service('openstack', 'a', {}))).toBe('taken')
+  it('accepts requests for resources of the own cloud', async () => {
+    expect(await refusal(service('openstack', 'a', ownRequests))).toBe('accepted')
+    expect(await refusal(service('openstack', 'a', {}, { loadBalancerIP: '172.17.0.90' }))).toBe('accepted')
+    expect(await refusal(service('openstack', 'a', {}))).toBe('accepted')
   })
 
   it.each([
@@ -216,32 +216,32 @@ describe('the admission policy', () => {
     ['address among others, with spaces', { 'metallb.universe.tf/loadBalancerIPs': 'fd00::1, 172.17.0.84' }, {}],
     ['address in the field', {}, { loadBalancerIP: '172.17.0.80' }],
     ['address in disguise', disguise, {}],
-  ])("refuses another cloud's, and everybody's, wish for it: %s", async (_, annotations, spec) => {
+  ])('refuses requests of other clouds and namespaces: %s', async (_, annotations, spec) => {
     const thief = (namespace: string) => refusal(service(namespace, 'thief', annotations, spec))
-    // What cannot be read is refused by every cloud, and a thief in a cloud by both: the API server tells one of them.
+    // Every cloud refuses an unreadable address, and two refuse a Service in the second cloud: the server reports one.
     expect(await thief('others')).toMatch(annotations === disguise ? /rhoso[12]: its / : /rhoso1: its /)
     expect(await thief('openstack2')).toMatch(/rhoso1: its |rhoso2: only this cloud's /)
   })
 
-  it('refuses the unprefixed names of the samples inside a cloud, and leaves them to others', async () => {
+  it('refuses unprefixed names of the samples in a cloud, and allows them elsewhere', async () => {
     const sample = {
       'metallb.universe.tf/address-pool': 'internalapi',
       'metallb.universe.tf/allow-shared-ip': 'internalapi',
     }
     expect(await refusal(service('openstack', 'a', sample))).toContain("rhoso1: only this cloud's pools")
-    expect(await refusal(service('others', 'a', sample))).toBe('taken')
+    expect(await refusal(service('others', 'a', sample))).toBe('accepted')
     const elsewhere = { 'metallb.io/loadBalancerIPs': '203.0.113.7', 'metallb.io/address-pool': 'their-pool' }
-    expect(await refusal(service('others', 'a', elsewhere))).toBe('taken')
+    expect(await refusal(service('others', 'a', elsewhere))).toBe('accepted')
   })
 
-  it('judges a Service that becomes a LoadBalancer, and none that is not', async () => {
+  it('checks a Service that becomes a LoadBalancer, and no other type', async () => {
     const thief = service(
       'others',
       'later',
       { 'metallb.io/address-pool': 'openstack-internalapi' },
       { type: 'ClusterIP' },
     )
-    expect(await refusal(thief)).toBe('taken')
+    expect(await refusal(thief)).toBe('accepted')
     await cluster.client.create(thief)
     const change = { spec: { type: 'LoadBalancer' } }
     const ref = { apiVersion: 'v1', kind: 'Service', namespace: 'others', name: 'later' }

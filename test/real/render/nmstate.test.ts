@@ -1,4 +1,4 @@
-/** nmstate itself judges every desired state that we write, up as rendered and absent as taken away: `nmstatectl validate`, no node needed. */
+/** Validates every desired state that we write, up and absent, with `nmstatectl validate`, which needs no node. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -37,7 +37,7 @@ function upOf(policies: readonly KubeObject[]): readonly State[] {
   }))
 }
 
-/** What `down` writes into these policies while the others stay; into one that made nothing it writes nothing. */
+/** What `down` writes to these policies while the others stay; nothing for a policy that created no interface. */
 function absentOf(policies: readonly KubeObject[], others: readonly KubeObject[]): readonly State[] {
   return policies
     .map((policy) => ({ name: policy.metadata.name, state: { interfaces: absentInterfaces(policy, others) } }))
@@ -49,16 +49,16 @@ describe('nmstate', () => {
     if (!hasNmstatectl()) context.skip('nmstatectl is not built; `make setup` builds it with cargo')
   })
 
-  it.each(exampleSites)('takes every desired state of %s, up and absent', (name) => {
+  it.each(exampleSites)('accepts every desired state of %s, up and absent', (name) => {
     const plan = planExample(name)
     const base = renderBasePolicies(plan)
     const clouds = plan.clouds.map((cloud) => renderCloudPolicies(plan, cloud))
     const all = [...base, ...clouds.flat()]
     const up = upOf(all)
-    const oneGoes = clouds.flatMap((own) =>
+    const oneGoes = clouds.flatMap((policies) =>
       absentOf(
-        own,
-        all.filter((policy) => !own.includes(policy)),
+        policies,
+        all.filter((policy) => !policies.includes(policy)),
       ),
     )
     const absent = absentOf(all, [])
@@ -67,7 +67,7 @@ describe('nmstate', () => {
     expect(absent.length).toBeGreaterThan(0)
   })
 
-  it('would refuse a state that is none', () => {
+  it('refuses an invalid state', () => {
     expect(judge('wrong', { interfaces: [{ name: 'eth0', type: 'vlan', vlan: { id: 20 } }] })).toContain('wrong')
   })
 })

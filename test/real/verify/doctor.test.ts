@@ -9,7 +9,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { gatherFromCluster } from '../../../src/cli/doctor/gather-evidence.ts'
 import { main } from '../../../src/cli/main.ts'
-import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
 import { type Diagnosis, diagnose } from '../../../src/doctor/diagnose.ts'
 import { rules } from '../../../src/doctor/rules.ts'
 import { useCluster } from '../../cluster.ts'
@@ -20,6 +19,7 @@ import {
   allActors,
   deploy,
   failedStages,
+  nodeNames,
   prepareCluster,
   type RunningActors,
   startActors,
@@ -40,7 +40,7 @@ describe('the doctor in the sandbox', { timeout: 240_000 }, () => {
   let cast: RunningActors | undefined
 
   beforeAll(async () => {
-    await prepareCluster(cluster.client, siteOfPlan(plan).nodes)
+    await prepareCluster(cluster.client, nodeNames(plan))
     cast = startActors(cluster.connection, [...allActors, 'services'])
     expect(failedStages(await deploy(cluster.client, plan))).toEqual([])
   }, 300_000)

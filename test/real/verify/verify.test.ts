@@ -1,7 +1,6 @@
 /** A site in the sandbox, deployed by `up`: verify proves it, and finds what a hand has done to it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { main } from '../../../src/cli/main.ts'
-import { siteOfPlan } from '../../../src/deploy/site-of-plan.ts'
 import { useCluster } from '../../cluster.ts'
 import { planExample } from '../../examples.ts'
 import { testIo } from '../../io.ts'
@@ -9,6 +8,7 @@ import {
   allActors,
   deploy,
   failedStages,
+  nodeNames,
   prepareCluster,
   type RunningActors,
   startActors,
@@ -33,9 +33,9 @@ describe('a deployed site', { timeout: 240_000 }, () => {
   let cast: RunningActors | undefined
 
   beforeAll(async () => {
-    const site = siteOfPlan(plan)
-    await prepareCluster(cluster.client, site.nodes)
-    for (const name of site.storageClasses) await offer(name)
+    await prepareCluster(cluster.client, nodeNames(plan))
+    const classes = [plan.from.cluster.storageClass, ...plan.clouds.map((cloud) => cloud.from.file.storageClass)]
+    for (const name of new Set(classes)) if (name !== undefined) await offer(name)
     cast = startActors(cluster.connection, [...allActors, 'services'])
     expect(failedStages(await deploy(cluster.client, plan))).toEqual([])
   }, 240_000)

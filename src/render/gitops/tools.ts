@@ -1,0 +1,136 @@
+/**
+ * Renders what Argo CD and Flux need besides the documents: sync waves, Kustomizations, and health rules for the kinds
+ * that neither tool knows. One table of rules becomes Lua for Argo CD and CEL for Flux.
+ */
+import type { KubeObject } from '../../api/object.ts'
+import { addOwnershipLabels } from '../labels.ts'
+import { type Layer, type LayerFolder, layers } from './layers.ts'
+
+const WAVE = 'argocd.argoproj.io/sync-wave'
+const OPTIONS = 'argocd.argoproj.io/sync-options'
+
+/** Clouds have the same waves, because they wait for what is shared and not for each other. */
+export function addSyncWave(object: KubeObject, layer: Layer, shared: boolean): KubeObject {
+  const wave = layers.indexOf(layer) + (shared ? 0 : 1)
+  // A kind whose operator is installed in an earlier wave is not served when Argo CD plans the sync.
+  const options = 'ServerSideApply=true,SkipDryRunOnMissingResource=true'
+  const annotations = { ...object.metadata.annotations, [WAVE]: String(wave), [OPTIONS]: options }
+  return { ...object, metadata: { ...object.metadata, annotations } }
+}
+
+/** Extends Argo CD's own ConfigMap: with server-side apply its keys are added to the existing ones. */
+export function argocdHealth(): KubeObject {
+  const data = healthRules.map((rule) => {
+    const group = rule.apiVersion.split('/')[0] ?? ''
+    return [`resource.customizations.health.${group}_${rule.kind}`, formatLua(rule)]
+  })
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'argocd-cm', namespace: 'argocd', labels: { 'app.kubernetes.io/part-of': 'argocd' } },
+    data: Object.fromEntries(data) as Readonly<Record<string, string>>,
+  }
+}
+
+const FLUX_NAMESPACE = 'flux-system'
+
+/** A Kustomization for each layer, after the layers that it depends on, healthy when its objects are. */
+export function fluxKustomizations(site: string, folders: readonly LayerFolder[]): readonly KubeObject[] {
+  return folders.map((folder) => {
+    const rules = new Set(folder.documents.flatMap(({ object }) => findHealthRule(object) ?? []))
+    const before = dependency(folder, folders)
+    const object = {
+      apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+      kind: 'Kustomization',
+      metadata: { name: kustomizationName(site, folder), namespace: FLUX_NAMESPACE },
+      spec: {
+        interval: '10m',
+        retryInterval: '1m',
+        timeout: '60m',
+        path: `./${folder.path}`,
+        prune: true,
+        wait: true,
+        sourceRef: { kind: 'GitRepository', name: FLUX_NAMESPACE },
+        ...(before.length > 0 && {
+          dependsOn: before.map((layerFolder) => ({ name: kustomizationName(site, layerFolder) })),
+        }),
+        ...(rules.size > 0 && { healthCheckExprs: [...rules].map(formatCel) }),
+      },
+    }
+    return addOwnershipLabels(object, { site, ...(folder.cloud !== undefined && { cloud: folder.cloud }) })
+  })
+}
+
+function kustomizationName(site: string, { path }: LayerFolder): string {
+  return `${site}-${path.replace(/^clouds\//, '').replaceAll('/', '-')}`
+}
+
+/** The previous layer of the same cloud; for the first layer of a cloud, the last shared one. */
+function dependency(folder: LayerFolder, folders: readonly LayerFolder[]): readonly LayerFolder[] {
+  const earlier = folders.filter(
+    (layerFolder) =>
+      layerFolder.cloud === folder.cloud && layers.indexOf(layerFolder.layer) < layers.indexOf(folder.layer),
+  )
+  const previous = earlier.at(-1)
+  if (previous) return [previous]
+  return folder.cloud === undefined ? [] : folders.filter((folder) => folder.cloud === undefined).slice(-1)
+}
+
+interface HealthRule {
+  readonly apiVersion: string
+  readonly kind: string
+  /** Healthy when this condition is true. */
+  readonly ready?: string
+  /** Failed when this condition is true. */
+  readonly failed?: string
+  /** Healthy when `status.state` has this value: OLM's Subscription has no such condition. */
+  readonly state?: string
+}
+
+const healthRules: readonly HealthRule[] = [
+  { apiVersion: 'operators.coreos.com/v1alpha1', kind: 'Subscription', state: 'AtLatestKnown' },
+  { apiVersion: 'nmstate.io/v1', kind: 'NMState', ready: 'Available', failed: 'Degraded' },
+  { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy', ready: 'Available', failed: 'Degraded' },
+  { apiVersion: 'metallb.io/v1beta1', kind: 'MetalLB', ready: 'Available', failed: 'Degraded' },
+  { apiVersion: 'operator.openstack.org/v1beta1', kind: 'OpenStack', ready: 'Ready' },
+  { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackControlPlane', ready: 'Ready' },
+  { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackVersion', ready: 'Initialized' },
+  { apiVersion: 'network.openstack.org/v1beta1', kind: 'DNSData', ready: 'Ready' },
+  { apiVersion: 'dataplane.openstack.org/v1beta1', kind: 'OpenStackDataPlaneNodeSet', ready: 'SetupReady' },
+  { apiVersion: 'dataplane.openstack.org/v1beta1', kind: 'OpenStackDataPlaneDeployment', ready: 'Ready' },
+]
+
+function findHealthRule(object: { readonly apiVersion: string; readonly kind: string }): HealthRule | undefined {
+  return healthRules.find((rule) => rule.kind === object.kind && rule.apiVersion === object.apiVersion)
+}
+
+/** A Lua script for Argo CD. */
+function formatLua({ kind, ready, failed, state }: HealthRule): string {
+  const head = `local health = { status = "Progressing", message = "${kind} is not ready yet" }\nif obj.status == nil then return health end\n`
+  if (state !== undefined) {
+    return `${head}if obj.status.state == "${state}" then health.status = "Healthy"; health.message = obj.status.state end\nreturn health\n`
+  }
+  const failure = failed
+    ? `  if condition.type == "${failed}" and condition.status == "True" then\n    return { status = "Degraded", message = condition.message or condition.reason }\n  end\n`
+    : ''
+  return `${head}for _, condition in ipairs(obj.status.conditions or {}) do
+${failure}  if condition.type == "${ready}" and condition.status == "True" then
+    health = { status = "Healthy", message = condition.message or condition.reason }
+  elseif condition.type == "${ready}" then
+    health.message = condition.message or condition.reason
+  end
+end
+return health
+`
+}
+
+/** CEL expressions for Flux. */
+function formatCel({ apiVersion, kind, ready, failed, state }: HealthRule): Readonly<Record<string, string>> {
+  const condition = (type: string): string => `status.conditions.exists(e, e.type == '${type}' && e.status == 'True')`
+  return {
+    apiVersion,
+    kind,
+    current: state === undefined ? condition(ready ?? 'Ready') : `status.state == '${state}'`,
+    ...(failed !== undefined && { failed: condition(failed) }),
+  }
+}
