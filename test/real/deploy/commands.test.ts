@@ -122,7 +122,7 @@ describe('deployment commands', { timeout: 600_000 }, () => {
     expect(events).toContainEqual(
       expect.objectContaining({ kind: 'stage-finished', stage: 'control-plane', outcome: 'stopped' }),
     )
-    expect(said).toContain('run the same command again to go on')
+    expect(said).toContain('run the same command again to resume')
     // Every write was emitted, and none happened after the last event.
     for (const { object } of events.filter(({ kind }) => kind === 'applied')) expect(await get(object)).toBeDefined()
     expect(getField(await get(LEASE), 'spec', 'holderIdentity') ?? '').toBe('')
