@@ -27,6 +27,7 @@ lint: node_modules ## check types, style, imports, generated pages and unused co
 	@node_modules/.bin/oxlint --type-aware --quiet
 	@node_modules/.bin/biome check --error-on-warnings .
 	@$(NODE_TS) tools/lint-imports.ts
+	@$(NODE_TS) tools/lint-words.ts
 	@$(NODE_TS) tools/generate-docs.ts --check
 	@node_modules/.bin/knip
 

@@ -5,6 +5,7 @@
  * Prune, down and resume need nothing else, on any machine.
  */
 import { type KubeObject, objectKey } from '../api/object.ts'
+import { MANAGED_BY_LABEL } from '../api/ownership.ts'
 import { formatGroupKind } from '../api/snapshot.ts'
 import { systemClock } from '../clock/clock.ts'
 import { failure } from '../errors/failure.ts'
@@ -12,7 +13,6 @@ import type { KubeClient, ObjectRef } from '../kube/client.ts'
 import { diffLocks } from '../plan/changes.ts'
 import { forget, type Lock } from '../plan/lock.ts'
 import { readLock, writeLock } from '../plan/lock-file.ts'
-import { MANAGED_BY_LABEL } from '../render/labels.ts'
 import { unreadableInventory } from './findings/up.ts'
 import { FIELD_MANAGER, objectRef } from './object-changes.ts'
 

@@ -132,7 +132,7 @@ export const credentialOverride = problem<{ line: number; option: string; why: s
   message: ({ line, option, why }) => `line ${line}: ${option} overrides the generated value: ${why}`,
   remedy: () => 'remove the line, unless you intend to update this value manually',
   description: `The generated file has this option, with a value from the control plane's objects and Secrets. The value here wins,
-stays when the generated value changes (a rotated password), and can be read by everyone who may read the object.`,
+stays when the generated value changes (a rotated password), and can be read with the object.`,
   example: {
     line: 5,
     option: '[keystone_authtoken] password',

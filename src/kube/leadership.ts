@@ -1,5 +1,5 @@
 /**
- * Tracks one leadership by the leader's own clocks, and fences the writes of a client that has lost it.
+ * Tracks one leadership by the leader's own clocks, and stops the writes of a client that has lost it.
  *
  * Must not know leases. A renewal counts from the moment it was sent, which is before it was granted.
  */

@@ -61,7 +61,7 @@ async function greet(socket: Socket, { username, password }: URL): Promise<void>
   socket.write(Buffer.from([VERSION, 1, method]))
   const [version, chosen] = await readBytes(socket, 2)
   if (version !== VERSION) throw socksError('it does not speak SOCKS 5')
-  if (chosen !== method) throw socksError(username ? 'it takes no password' : 'it wants a password')
+  if (chosen !== method) throw socksError(username ? 'it takes no password' : 'it needs a password')
   if (!username) return
   const parts = [username, password].map((part) => Buffer.from(decodeURIComponent(part)))
   socket.write(Buffer.concat([Buffer.from([1]), ...parts.flatMap((part) => [Buffer.from([part.length]), part])]))

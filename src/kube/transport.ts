@@ -49,7 +49,7 @@ export interface TransportOptions {
 export function openTransport(access: ClusterAccess, options: TransportOptions = {}): Transport {
   const { clock = systemClock, retry = defaultRetryPolicy, timeoutMs = 30_000, userAgent = 'stackloom' } = options
   const connections = connectionsFor(access, options)
-  const exchange = createRoundTripper({ access, clock, timeoutMs, userAgent, onWarning: options.onWarning })
+  const roundTripper = createRoundTripper({ access, clock, timeoutMs, userAgent, onWarning: options.onWarning })
 
   /** A rejected credential is renewed once, for all requests that wait for it. */
   const withCredential = async <T>(attempt: (identity: Identity) => Promise<T>): Promise<T> => {
@@ -64,7 +64,7 @@ export function openTransport(access: ClusterAccess, options: TransportOptions =
 
   const once = (request: ApiRequest): Promise<string> =>
     withCredential(async (identity) =>
-      exchange.readText(await exchange.roundTrip(request, identity, connections.for(identity)), request),
+      roundTripper.readText(await roundTripper.roundTrip(request, identity, connections.for(identity)), request),
     )
 
   const text = async (request: ApiRequest): Promise<string> => {
@@ -85,11 +85,11 @@ export function openTransport(access: ClusterAccess, options: TransportOptions =
   return {
     server: access.server,
     text,
-    json: async (request) => parseJson(await text(request), exchange.requestInfo(request)),
+    json: async (request) => parseJson(await text(request), roundTripper.requestInfo(request)),
     stream: (request) =>
       withCredential(async (identity) =>
-        exchange.chunks(
-          await exchange.roundTrip(request, identity, connections.for(identity), request.idleMs),
+        roundTripper.chunks(
+          await roundTripper.roundTrip(request, identity, connections.for(identity), request.idleMs),
           request,
         ),
       ),

@@ -1,12 +1,12 @@
 /** SL31xx: raw fields that conflict with the plan. SL32xx: the rendered documents and files. */
 import { problem } from '../errors/finding.ts'
 
-export const foreignPool = problem<{ cloud: string; field: string; pool: string; own: readonly string[] }>({
+export const foreignPool = problem<{ cloud: string; field: string; pool: string; allowed: readonly string[] }>({
   code: 'SL3102',
   severity: 'error',
   title: 'A raw field names a pool or sharing key of another cloud',
   message: ({ cloud, field, pool }) => `${cloud}: ${field} names ${pool}, which is not this cloud's`,
-  remedy: ({ own }) => `remove it, so that the plan decides, or name one of ${own.join(', ')}`,
+  remedy: ({ allowed }) => `remove it, so that the plan decides, or name one of ${allowed.join(', ')}`,
   description: `Pools are named \`<namespace>-<network>\` and serve one namespace. A Service that asks for another pool, such
 as the unprefixed \`internalapi\` of the samples, stays pending forever; a sharing key of another cloud can put two
 clouds on one address, because MetalLB does not scope keys by namespace.`,
@@ -14,7 +14,7 @@ clouds on one address, because MetalLB does not scope keys by namespace.`,
     cloud: 'rhoso1',
     field: 'spec.keystone.template.override.service.internal.metadata.annotations.metallb.universe.tf/address-pool',
     pool: 'internalapi',
-    own: ['openstack-internalapi'],
+    allowed: ['openstack-internalapi'],
   },
 })
 

@@ -4,6 +4,7 @@
  * Does not set `app.kubernetes.io/instance`: Argo CD uses that label for its own tracking.
  */
 import type { KubeObject } from '../api/object.ts'
+import { MANAGED_BY_LABEL } from '../api/ownership.ts'
 
 export interface Ownership {
   readonly site: string
@@ -11,7 +12,6 @@ export interface Ownership {
   readonly network?: string
 }
 
-export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by'
 const PART_OF = 'app.kubernetes.io/part-of'
 export const CLOUD_LABEL = 'stackloom.dev/cloud'
 const NETWORK = 'stackloom.dev/network'

@@ -8,8 +8,8 @@ import { parseAddress } from '../net/address.ts'
 import { type RangeSet, rangeSet, setContains } from '../net/range-set.ts'
 import type { Plan, PlannedCloud, PlannedNetwork } from '../plan/plan.ts'
 import { type LocatePath, serviceSettings } from '../plan/slots/cloud-services.ts'
-import type { CrdFields } from '../plan/slots/slot-table.ts'
 import { checkRawFields, leaves, type RawSource, rawFieldPath, rawSources } from '../plan/slots/raw-fields.ts'
+import type { CrdFields } from '../plan/slots/slot-table.ts'
 import { mergeRawFields, plannedSpec } from './control-plane/control-plane.ts'
 import { listEndpoints, type ResolvedSlot, resolveSlots } from './control-plane/slot-values.ts'
 import { buildTemplateContext, dnsServers, type TemplateContext, templates } from './control-plane/templates.ts'
@@ -119,7 +119,7 @@ function foreignValues(plan: Plan, cloud: PlannedCloud, source: RawSource, locat
     const field = `spec.${path.join('.')}`
     const context = { where: locate(rawFieldPath(source, path)) }
     if (POOL_KEYS.test(key) && !pools.includes(value))
-      return [finding(foreignPool, { cloud: cloud.name, field, pool: value, own: pools }, context)]
+      return [finding(foreignPool, { cloud: cloud.name, field, pool: value, allowed: pools }, context)]
     if (!ADDRESS_KEYS.test(key)) return []
     const requested = value.split(',').map((text) => text.trim())
     return requested

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { testPlan } from '../../test/plan.ts'
 import { objectIdentity } from '../api/object.ts'
 import { writeYamlStream } from '../yaml/write.ts'
-import { documentStages, renderDocuments, renderSite } from './render.ts'
+import { documentStages, renderDocuments } from './render.ts'
 
 const clouds = Array.from({ length: 3 }, (_, index) => ({
   name: `rhoso${index + 1}`,
@@ -60,22 +60,5 @@ describe('renderDocuments', () => {
     const kinds = renderDocuments(testPlan({ platform: 'kubernetes' })).map(({ object }) => object.kind)
     for (const kind of ['Subscription', 'OperatorGroup', 'NMState', 'MetalLB', 'OpenStack'])
       expect(kinds).not.toContain(kind)
-  })
-})
-
-describe('renderSite', () => {
-  const locate = () => undefined
-
-  it('returns the documents together with the findings about them', () => {
-    const plan = testPlan({ nodes: 1 })
-    const { documents, findings } = renderSite(plan, { locate })
-    expect(documents).toEqual(renderDocuments(plan))
-    expect(findings.map(({ code }) => code)).toEqual(['SL3201'])
-  })
-
-  it('returns findings but no documents for a plan with errors', () => {
-    const error = { code: 'SL2101', severity: 'error' as const, message: 'overlap', remedy: 'choose another' }
-    const { documents } = renderSite({ ...testPlan(), findings: [error] }, { locate })
-    expect(documents).toEqual([])
   })
 })

@@ -136,7 +136,7 @@ function nodeHolders(
     .filter((node) =>
       getList(node, 'status', 'addresses').some((entry) => isSameAddress(getString(entry, 'address'), address)),
     )
-    .filter((node) => !seen.some(({ who }) => who === `Node ${node.metadata.name}`))
+    .filter((node) => !seen.some((holder) => holder.who === `Node ${node.metadata.name}`))
     .map((node) => createHolder(node, "the node's own address", node.metadata.creationTimestamp))
   return [...seen, ...reported]
 }
@@ -195,16 +195,18 @@ export function holderFindings(
   const owners = new Map(having.map((holder) => [ownerKey(holder), holder.who]))
   const twice =
     owners.size > 1
-      ? [finding(heldTwice, { address, who: [...owners.values()] }, { owners: [...owners.values()] })]
+      ? [finding(heldTwice, { address, holders: [...owners.values()] }, { owners: [...owners.values()] })]
       : []
   const allowed = new Set(planned)
   const strangers =
     planned.length === 0 ? [] : having.filter(({ namespace }) => namespace !== undefined && !allowed.has(namespace))
-  const other = strangers.map(({ who }) => finding(heldByOther, { address, who, planned: [...allowed].join(', ') }))
+  const other = strangers.map((stranger) =>
+    finding(heldByOther, { address, holder: stranger.who, planned: [...allowed].join(', ') }),
+  )
   return [...twice, ...other]
 }
 
 /** Services of one namespace may share an address; a pod is reported by both whereabouts and Multus. */
-function ownerKey({ who, namespace }: LiveHolder): string {
-  return who.startsWith('Service ') ? `Services of ${namespace}` : who
+function ownerKey(holder: LiveHolder): string {
+  return holder.who.startsWith('Service ') ? `Services of ${holder.namespace}` : holder.who
 }

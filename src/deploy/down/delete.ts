@@ -5,14 +5,14 @@
  */
 
 import type { KubeObject } from '../../api/object.ts'
-import { isManagedByStackloom } from '../../api/ownership.ts'
+import { isManagedByStackloom, MANAGED_BY_LABEL } from '../../api/ownership.ts'
 import { ageMs, formatObjectName, getString } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
 import { Failure, failure } from '../../errors/failure.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { CLOUD_LABEL, MANAGED_BY_LABEL, stackloomLabels } from '../../render/labels.ts'
+import { CLOUD_LABEL, stackloomLabels } from '../../render/labels.ts'
 import type { StageContext } from '../../run/stage.ts'
 import { failed, formatFinalizers, progressing, type Readiness, ready, worst } from '../../verify/readiness/verdict.ts'
 import { type Limiter, runParallel } from '../apply.ts'

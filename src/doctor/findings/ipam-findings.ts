@@ -1,18 +1,18 @@
 /** SL9560 to SL9569: addresses of the data plane, and those that two allocators believe to own. */
 import { problem } from '../../errors/finding.ts'
 
-export const spansOverlap = problem<{ one: string; other: string; range: string }>({
+export const spansOverlap = problem<{ first: string; other: string; range: string }>({
   code: 'SL9560',
   severity: 'error',
   title: 'Two allocators of a cloud may assign the same addresses',
-  message: ({ one, other, range }) => `${one} and ${other} both contain ${range}`,
+  message: ({ first, other, range }) => `${first} and ${other} both contain ${range}`,
   remedy: () =>
     'move one of them: stackloom import --from cluster and stackloom plan show every owner of the subnet and the free ranges',
   description: `MetalLB, whereabouts and NetConfig each know only their own addresses. Where their ranges overlap, one assigns an address that
 another has already assigned: in one case two compute hosts got 172.17.0.30, which an OVN pod already had, and their network
 configuration broke. Only a plan over all allocators prevents this.`,
   example: {
-    one: 'NetConfig openstack/netconfig internalapi 172.17.0.10-172.17.0.250',
+    first: 'NetConfig openstack/netconfig internalapi 172.17.0.10-172.17.0.250',
     other: 'NetworkAttachmentDefinition openstack/internalapi 172.17.0.30-172.17.0.70',
     range: '172.17.0.30-172.17.0.70',
   },

@@ -83,16 +83,16 @@ effect. The webhook normally rejects the second pool, except when it was down or
   },
 })
 
-export const configurationRefused = problem<{ who: string; reason: string }>({
+export const configurationRefused = problem<{ program: string; reason: string }>({
   code: 'SL9524',
   severity: 'error',
   title: 'MetalLB rejected its configuration',
-  message: ({ who, reason }) => `${who} uses an old configuration: ${reason}`,
+  message: ({ program, reason }) => `${program} uses an old configuration: ${reason}`,
   remedy: () => 'correct the object in the message; until then changes of pools and advertisements have no effect',
   description: `MetalLB reads all of its objects as one configuration. If one object is invalid, MetalLB keeps the last valid configuration and
 reports the error in the object ConfigurationState (since 0.15.3) and in its log.`,
   example: {
-    who: 'controller',
+    program: 'controller',
     reason: 'CIDR "192.168.122.80/29" in pool "ctlplane" overlaps with already defined CIDR',
   },
 })

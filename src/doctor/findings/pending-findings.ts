@@ -30,17 +30,23 @@ plane, so change the control plane, or run \`stackloom adopt\` for a cloud that 
 })
 
 export const pendingNotForNamespace = problem<
-  PendingFacts & { pool: string; serves: string; metallb: string; own: string | undefined; asked: string | undefined }
+  PendingFacts & {
+    pool: string
+    serves: string
+    metallb: string
+    cloudPool: string | undefined
+    asked: string | undefined
+  }
 >({
   code: 'SL9502',
   severity: 'error',
   title: 'Pending: the pool does not serve this namespace',
   message: ({ pool, serves, asked, namespace }) =>
     `it has no address: ${asked === undefined ? `pool ${pool}` : `${asked} is in pool ${pool}, which`} serves ${serves}, not ${namespace}`,
-  remedy: ({ own, pool, namespace, metallb }) =>
-    own === undefined
+  remedy: ({ cloudPool, pool, namespace, metallb }) =>
+    cloudPool === undefined
       ? `if ${pool} belongs to this cloud: kubectl -n ${metallb} patch ipaddresspools.metallb.io ${pool} --type=merge -p '{"spec":{"serviceAllocation":{"namespaces":["${namespace}"]}}}'; otherwise create a pool for ${namespace} (stackloom plan, stackloom up)`
-      : `use this cloud's own pool ${own} in the control plane's override of this service`,
+      : `use this cloud's own pool ${cloudPool} in the control plane's override of this service`,
   description: `\`serviceAllocation\` of a pool defines which namespaces and Services it serves. MetalLB rejects all others, even if they request
 the pool by name or by address, and does not try another pool: the Service stays pending with the event "pool … not compatible
 for ip assignment". Either the Service requests another cloud's pool, or the scope of the pool is wrong.`,
@@ -49,7 +55,7 @@ for ip assignment". Either the Service requests another cloud's pool, or the sco
     pool: 'openstack-internalapi',
     serves: 'openstack',
     metallb: 'metallb-system',
-    own: 'openstack2-internalapi',
+    cloudPool: 'openstack2-internalapi',
     asked: undefined,
   },
 })
@@ -78,17 +84,19 @@ subnet. \`stackloom plan\` checks this.`,
   },
 )
 
-export const pendingNotInPool = problem<PendingFacts & { asked: string; own: string | undefined; metallb: string }>({
+export const pendingNotInPool = problem<
+  PendingFacts & { asked: string; cloudPool: string | undefined; metallb: string }
+>({
   code: 'SL9504',
   severity: 'error',
   title: 'Pending: the requested address is in no pool',
   message: ({ asked }) => `it has no address: it requests ${asked}, which is in no pool`,
-  remedy: ({ own, metallb }) =>
-    `${own === undefined ? 'request an address of one of the pools' : `request an address of ${own}`} in the control plane's override; kubectl -n ${metallb} get ipaddresspools.metallb.io shows their ranges`,
+  remedy: ({ cloudPool, metallb }) =>
+    `${cloudPool === undefined ? 'request an address of one of the pools' : `request an address of ${cloudPool}`} in the control plane's override; kubectl -n ${metallb} get ipaddresspools.metallb.io shows their ranges`,
   description: `\`metallb.io/loadBalancerIPs\` requests one address, and MetalLB assigns that address or none ("is not allowed in config"). This
 happens when the range of a pool is changed while Services use the old range: since MetalLB 0.14 they lose their addresses
 immediately. It also happens when a sample with 172.17.0.80 is deployed into a cloud with 172.27.0.0/24.`,
-  example: { ...example, asked: '172.17.0.80', own: 'openstack2-internalapi', metallb: 'metallb-system' },
+  example: { ...example, asked: '172.17.0.80', cloudPool: 'openstack2-internalapi', metallb: 'metallb-system' },
 })
 
 export const pendingOtherPool = problem<PendingFacts & { asked: string; wanted: string; pool: string }>({

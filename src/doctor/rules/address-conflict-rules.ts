@@ -60,13 +60,13 @@ const spansOverlap = rule({
     [...groupBy(cluster.derive(allocatorSpans), ({ cloud, family }) => `${cloud} ${family}`).values()].flatMap(
       (all) => {
         const sorted = all.toSorted((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0))
-        const found: RuleMatch<{ one: string; other: string; range: string }>[] = []
+        const found: RuleMatch<{ first: string; other: string; range: string }>[] = []
         let reach: Span | undefined
         for (const span of sorted) {
           const both = reach && intersection(reach, span)
           // Overlaps within one kind are reported by the rules of that kind.
           if (reach && both && reach.object.kind !== span.object.kind)
-            found.push({ about: span.object, facts: { one: reach.owner, other: span.owner, range: formatRange(both) } })
+            found.push({ about: span.object, facts: { first: reach.owner, other: span.owner, range: formatRange(both) } })
           if (!reach || span.last > reach.last) reach = span
         }
         return found

@@ -183,7 +183,10 @@ const configurationRefused = rule({
       .filter((state) => getString(state, 'status', 'result') === 'Invalid')
       .map((state) => ({
         about: state,
-        facts: { who: state.metadata.name, reason: getString(state, 'status', 'errorSummary') ?? 'no reason given' },
+        facts: {
+          program: state.metadata.name,
+          reason: getString(state, 'status', 'errorSummary') ?? 'no reason given',
+        },
         evidence: getConditions(state).flatMap(({ status, message }) =>
           status === 'False' && message ? [message] : [],
         ),

@@ -99,7 +99,7 @@ export const pendingRules: readonly Rule[] = [
     asked: cause.asked,
     serves: cause.pool.namespaces.join(', ') || 'Services with other labels',
     metallb: metallbNamespace(cluster, cause.pool),
-    own: suggestPool(service, cluster, cause.pool.name),
+    cloudPool: suggestPool(service, cluster, cause.pool.name),
   })),
   pendingRule('exhausted', 'exhausted', problems.pendingExhausted, ({ pool }, _service, cluster) => ({
     pool: pool.name,
@@ -109,7 +109,7 @@ export const pendingRules: readonly Rule[] = [
   })),
   pendingRule('not-in-pool', 'not-in-pool', problems.pendingNotInPool, ({ asked }, service, cluster) => ({
     asked,
-    own: suggestPool(service, cluster, service.pool?.value),
+    cloudPool: suggestPool(service, cluster, service.pool?.value),
     metallb: metallbNamespace(cluster),
   })),
   pendingRule('other-pool', 'other-pool', problems.pendingOtherPool, ({ asked, requestedPool, pool }) => ({

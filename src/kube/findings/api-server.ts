@@ -7,7 +7,7 @@ export const forbidden = problem<{ action: string; reason: string }>({
   title: 'You are not allowed to do this in the cluster',
   message: ({ action, reason }) => `cannot ${action}: ${reason}`,
   remedy: () => 'ask the cluster administrator for this permission; `kubectl auth can-i --list` shows what you have',
-  description: `The server knows who you are, and its RBAC rules do not allow this. The message names user, verb, resource and
+  description: `The server accepted your credentials, and its RBAC rules do not allow this. The message names user, verb, resource and
 namespace.`,
   example: {
     action: 'list metallb.io/v1beta1 IPAddressPool',

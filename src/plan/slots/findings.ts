@@ -26,17 +26,18 @@ cloudkitty are newer than many clusters, and the CRD of 2023 has neither octavia
   example: { cloud: 'rhoso1', service: 'watcher' },
 })
 
-export const slotMissing = problem<{ cloud: string; slot: string; at: string }>({
+export const slotMissing = problem<{ cloud: string; slot: string; path: string }>({
   code: 'SL3003',
   severity: 'error',
   title: 'The CRD has no slot for a Service that the cloud needs',
-  message: ({ cloud, slot, at }) => `${cloud}: ${slot} needs a Service override, but the CRD has none at spec.${at}`,
+  message: ({ cloud, slot, path }) =>
+    `${cloud}: ${slot} needs a Service override, but the CRD has none at spec.${path}`,
   remedy: () =>
     'disable the service, or plan against the CRD of the operator that will run: `stackloom plan --crd live`',
   description: `Each API that compute nodes must reach gets a LoadBalancer Service with a planned address. The address is
 written into a slot of the OpenStackControlPlane; without the slot the operator would create a ClusterIP Service
 that no host outside the cluster can reach.`,
-  example: { cloud: 'rhoso1', slot: 'swift.internal', at: 'swift.template.swiftProxy' },
+  example: { cloud: 'rhoso1', slot: 'swift.internal', path: 'swift.template.swiftProxy' },
 })
 
 export const slotWithoutVips = problem<{ cloud: string; slot: string; network: string }>({

@@ -55,7 +55,7 @@ function missing(
   { name, endpoint }: ServiceRequest,
 ): Finding {
   const where = locate([...cloud.path, 'services', entry.name])
-  return finding(slotMissing, { cloud: cloud.name, slot: name, at: endpoint.path }, { where })
+  return finding(slotMissing, { cloud: cloud.name, slot: name, path: endpoint.path }, { where })
 }
 
 /** A Service that a cloud needs; the CRD may have no slot for it. */

@@ -36,7 +36,7 @@ const CONVERSION_VERSION = 1
 /** `own` is `today` with the CRDs of Stackloom; `own-2023` is the same over `2023`, where the Role/Node kinds do not conflict with NodeSet kinds. */
 export async function ensureCrds(
   set: CrdSet,
-  own: OwnCrds,
+  loadOwnCrds: OwnCrds,
   context: BuildContext,
   pins?: CrdPins,
 ): Promise<CrdCollection> {
@@ -46,7 +46,7 @@ export async function ensureCrds(
   const upstream = isOwnSet(set) ? upstreamSets[set] : set
   const crds = JSON.parse(await readFile(path.join(folder, `${upstream}.json`), 'utf8')) as readonly KubeObject[]
   if (!isOwnSet(set)) return { set, key, crds }
-  const { ours: replacing, standIns } = await own(set)
+  const { ours: replacing, standIns } = await loadOwnCrds(set)
   const there = new Set(crds.map((crd) => crd.metadata.name))
   const ours = [...replacing, ...standIns.filter((crd) => !there.has(crd.metadata.name))]
   const names = new Set(ours.map((crd) => crd.metadata.name))

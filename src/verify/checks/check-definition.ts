@@ -58,13 +58,13 @@ interface CheckDefinition {
 /** Runs once per cloud. */
 export interface CloudCheck extends CheckDefinition {
   readonly scope: 'cloud'
-  readonly run: (look: CloudContext) => CheckOutcome
+  readonly run: (context: CloudContext) => CheckOutcome
 }
 
 /** Runs once for the whole site. */
 export interface SiteCheck extends CheckDefinition {
   readonly scope: 'site'
-  readonly run: (look: SiteContext) => CheckOutcome
+  readonly run: (context: SiteContext) => CheckOutcome
 }
 
 export type Check = CloudCheck | SiteCheck

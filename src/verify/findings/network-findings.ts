@@ -198,24 +198,25 @@ in the site file is left from a removed cloud.`,
   example: { what: 'IPAddressPool metallb-system/internalapi', why: 'its name is a network name without a cloud' },
 })
 
-export const heldTwice = problem<{ address: string; who: readonly string[] }>({
+export const heldTwice = problem<{ address: string; holders: readonly string[] }>({
   code: 'SL9081',
   severity: 'error',
   title: 'Two objects have one address',
-  message: ({ address, who }) => `${address} is held by ${who.join(' and ')}`,
-  remedy: () => 'release it from the holder that is not planned; `stackloom ip ADDRESS --live` shows who assigned it',
+  message: ({ address, holders }) => `${address} is held by ${holders.join(' and ')}`,
+  remedy: () =>
+    'release it from the holder that is not planned; `stackloom ip ADDRESS --live` shows which allocator assigned it',
   description: `The allocators of a cluster do not know each other: MetalLB, whereabouts, NetConfig and nmstate each treat a range as their own.
 When two of them assign the same address, both holders answer, and connections break at random.`,
-  example: { address: '172.17.0.85', who: ['Service openstack/rabbitmq', 'Pod openstack/glance-0'] },
+  example: { address: '172.17.0.85', holders: ['Service openstack/rabbitmq', 'Pod openstack/glance-0'] },
 })
 
-export const heldByOther = problem<{ address: string; who: string; planned: string }>({
+export const heldByOther = problem<{ address: string; holder: string; planned: string }>({
   code: 'SL9082',
   severity: 'error',
   title: 'An address is used in a different namespace than planned',
-  message: ({ address, who, planned }) => `${address} is planned for ${planned}, but ${who} has it`,
+  message: ({ address, holder, planned }) => `${address} is planned for ${planned}, but ${holder} has it`,
   remedy: () => 'run `stackloom verify` to find the cause: an open pool, overlapping pools, or a foreign attachment',
   description: `The plan assigns each address to one cloud. A holder in another namespace got it from an allocator that is not planned, or from
 a planned one whose scope was changed manually.`,
-  example: { address: '172.17.0.85', who: 'Service openstack2/rabbitmq', planned: 'openstack' },
+  example: { address: '172.17.0.85', holder: 'Service openstack2/rabbitmq', planned: 'openstack' },
 })

@@ -1,6 +1,6 @@
 /** Executes attempts as Jobs of the cluster: they survive restarts of the operator and spread over the nodes. */
 
-import { type KubeObject, objectKey } from '../../../api/object.ts'
+import type { KubeObject } from '../../../api/object.ts'
 import { isApiError } from '../../../kube/api-error.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Watch } from '../../../kube/controller.ts'

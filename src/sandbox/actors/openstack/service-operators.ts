@@ -129,9 +129,9 @@ function isUpToDate(found: KubeObject, wanted: KubeObject): boolean {
   return containsFields(found.metadata.annotations, wanted.metadata.annotations)
 }
 
-function containsFields(has: unknown, wants: unknown): boolean {
-  if (typeof wants !== 'object' || wants === null) return has === wants
-  return Object.entries(wants).every(([key, value]) =>
+function containsFields(has: unknown, desired: unknown): boolean {
+  if (typeof desired !== 'object' || desired === null) return has === desired
+  return Object.entries(desired).every(([key, value]) =>
     containsFields((has as Record<string, unknown> | undefined)?.[key], value),
   )
 }
