@@ -66,7 +66,10 @@ const spansOverlap = rule({
           const both = reach && intersection(reach, span)
           // Overlaps within one kind are reported by the rules of that kind.
           if (reach && both && reach.object.kind !== span.object.kind)
-            found.push({ about: span.object, facts: { first: reach.owner, other: span.owner, range: formatRange(both) } })
+            found.push({
+              about: span.object,
+              facts: { first: reach.owner, other: span.owner, range: formatRange(both) },
+            })
           if (!reach || span.last > reach.last) reach = span
         }
         return found
