@@ -1,5 +1,5 @@
 /** Writes the catalogue as pages: one per family, with an anchor for each code (`plan.md#sl2101`), and an index. */
-import type { ListedProblem } from '../src/errors/finding.ts'
+import type { ListedProblem } from '../src/cli/explain/catalogue.ts'
 
 interface Family {
   /** The page is `<name>.md`. */

@@ -25,11 +25,8 @@ function played(id: string, { about, dependsOn = [], severity = 'error', likelih
     problem: problem({
       code: id,
       severity,
-      title: id,
       message: told,
       remedy: told,
-      description: 'a story',
-      example: {},
     }),
     looksAt: ['Pod'],
     likelihood,

@@ -1,6 +1,6 @@
 /** Defines a rule: one known failure, with its finding, the kinds that it reads, and a pure function that finds it. */
 import type { KubeObject } from '../api/object.ts'
-import type { ListedProblem, Problem } from '../errors/finding.ts'
+import type { Problem } from '../errors/finding.ts'
 import { groupBy } from '../plan/collections.ts'
 import type { ClusterState } from './cluster-state.ts'
 
@@ -38,7 +38,7 @@ export interface RuleDefinition<P> {
 /** A rule with hidden types of facts. */
 export interface Rule {
   readonly id: string
-  readonly problem: ListedProblem
+  readonly problem: Pick<Problem<never>, 'code' | 'severity'>
   readonly looksAt: readonly string[]
   readonly also: readonly string[]
   readonly likelihood: Likelihood

@@ -34,40 +34,16 @@ export interface Finding {
   readonly owners?: readonly string[]
 }
 
-/** The definition of one kind of problem. */
-export interface ProblemDefinition<P> {
+/** One kind of problem. Its title, description and an example are in `data/findings.yaml`, under its code. */
+export interface Problem<P> {
   readonly code: string
   readonly severity: Severity
-  readonly title: string
-  readonly message: (facts: P) => string
-  readonly remedy: (facts: P) => string
-  /** What it means, why it matters, what causes it. Markdown paragraphs. */
-  readonly description: string
-  /** Facts of one case, for the documentation and for a test that formats every text. */
-  readonly example: P
-}
-
-/** What is known about a problem without the facts of a case. */
-export interface ListedProblem {
-  readonly code: string
-  readonly severity: Severity
-  readonly title: string
-  readonly description: string
-  readonly sample: { readonly message: string; readonly remedy: string }
-}
-
-export interface Problem<P> extends ListedProblem {
   readonly message: (facts: P) => string
   readonly remedy: (facts: P) => string
 }
 
-export function problem<P>({ example, ...definition }: ProblemDefinition<P>): Problem<P> {
-  return {
-    ...definition,
-    get sample() {
-      return { message: definition.message(example), remedy: definition.remedy(example) }
-    },
-  }
+export function problem<P>(definition: Problem<P>): Problem<P> {
+  return definition
 }
 
 export interface FindingContext {

@@ -44,9 +44,9 @@ export function define(command: Command, { io, act }: CommandContext): void {
 
 async function listRules({ output }: Options, io: Io): Promise<ExitCode> {
   const page = { columns: io.columns, colour: io.colour.stdout, wide: output === 'wide' }
-  const data = rules.map(({ id, problem, likelihood, looksAt, also, link }) => {
-    const { code, severity, title } = problem
-    return { id, code, severity, title, likelihood, looksAt, also, link }
+  const { catalogue } = await import('../explain/catalogue.ts')
+  const data = rules.map(({ id, problem: { code, severity }, likelihood, looksAt, also, link }) => {
+    return { id, code, severity, title: catalogue.get(code)?.title ?? '', likelihood, looksAt, also, link }
   })
   io.stdout(output === 'json' || output === 'yaml' ? await serialise(data, output) : formatRules(rules, page))
   return 0

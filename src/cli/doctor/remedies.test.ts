@@ -2,8 +2,9 @@ import { expect, it } from 'vitest'
 import { cloudStages, sharedStages } from '../../deploy/stage-table.ts'
 import { rules } from '../../doctor/rules.ts'
 import { commands } from '../commands.ts'
+import { catalogue } from '../explain/catalogue.ts'
 
-const remedies = rules.map(({ id, problem }) => [id, problem.sample.remedy] as const)
+const remedies = rules.map(({ id, problem }) => [id, catalogue.get(problem.code)?.sample.remedy ?? ''] as const)
 
 it('remedies refer to existing commands and stages', () => {
   const known = new Set(commands.map(({ name }) => name))

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { CORE_SCHEMA, load } from 'js-yaml'
 import { describe, expect, it } from 'vitest'
 import { filesBelow } from '../../../tools/files.ts'
 import { findingPages } from '../../../tools/finding-pages.ts'
 import { findDrift } from '../../../tools/generate-docs.ts'
+import { readData } from '../../data/data.ts'
 import { unreadableFile } from '../../errors/common.ts'
 import { finding } from '../../errors/finding.ts'
 import { catalogue } from './catalogue.ts'
@@ -27,6 +29,11 @@ describe('the catalogue', () => {
       }
     },
   )
+
+  it('has a text for every problem and no other', () => {
+    const texts = load(readData('findings.yaml'), { schema: CORE_SCHEMA }) as object
+    expect(Object.keys(texts)).toEqual([...catalogue.keys()])
+  })
 
   it('agrees with docs/findings in both directions', () => {
     expect(findDrift(findingPages(catalogue.values()), 'docs/findings')).toEqual([])

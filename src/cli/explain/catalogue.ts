@@ -4,8 +4,11 @@
  * Codes: SL1 errors, kube, sandbox; SL2 site, plan; SL3 render; SL4 deploy; SL5 ipam; SL6 dns; SL7 data plane;
  * SL8 lab; SL9 verify, doctor.
  */
+
+import { CORE_SCHEMA, load } from 'js-yaml'
 import * as dns from '../../controllers/dns/findings.ts'
 import * as ipam from '../../controllers/ipam/findings.ts'
+import { readData } from '../../data/data.ts'
 import * as dataplaneDataPlane from '../../dataplane/findings/data-plane.ts'
 import * as dataplaneRuns from '../../dataplane/findings/runs.ts'
 import * as deployAccess from '../../deploy/findings/access.ts'
@@ -26,7 +29,7 @@ import * as doctorPending from '../../doctor/findings/pending-findings.ts'
 import * as doctorWebhooks from '../../doctor/findings/webhooks-findings.ts'
 import * as errorsCommon from '../../errors/common.ts'
 import * as errorsFile from '../../errors/file.ts'
-import type { ListedProblem } from '../../errors/finding.ts'
+import type { Problem, Severity } from '../../errors/finding.ts'
 import * as errorsNewFile from '../../errors/new-file.ts'
 import * as ini from '../../ini/findings.ts'
 import * as kubeApiServer from '../../kube/findings/api-server.ts'
@@ -107,9 +110,44 @@ const modules: readonly object[] = [
   verifyProbe,
 ]
 
+/** What is known about a problem without the facts of a case. */
+export interface ListedProblem {
+  readonly code: string
+  readonly severity: Severity
+  readonly title: string
+  /** What it means, why it matters, what causes it. Markdown paragraphs. */
+  readonly description: string
+  /** The texts for the facts of the example. */
+  readonly sample: { readonly message: string; readonly remedy: string }
+}
+
+interface ProblemText {
+  readonly title: string
+  readonly description: string
+  readonly example?: Facts
+}
+
+/** Facts of any problem: those of an example fit, which a test holds. */
+type Facts = Readonly<Record<string, never>>
+
+const texts = load(readData('findings.yaml'), { schema: CORE_SCHEMA }) as Readonly<Record<string, ProblemText>>
+
+const problems: readonly Problem<Facts>[] = modules
+  .flatMap((module) => Object.values(module) as readonly Problem<Facts>[])
+  .sort((a, b) => a.code.localeCompare(b.code))
+
 export const catalogue: ReadonlyMap<string, ListedProblem> = new Map(
-  modules
-    .flatMap((module) => Object.values(module) as readonly ListedProblem[])
-    .sort((a, b) => a.code.localeCompare(b.code))
-    .map((problem) => [problem.code, problem]),
+  problems.map(({ code, severity, message, remedy }) => {
+    const { title, description, example = {} } = findText(code)
+    return [
+      code,
+      { code, severity, title, description, sample: { message: message(example), remedy: remedy(example) } },
+    ]
+  }),
 )
+
+function findText(code: string): ProblemText {
+  const text = texts[code]
+  if (!text) throw new Error(`data/findings.yaml has no entry ${code}`)
+  return text
+}

@@ -3,11 +3,10 @@ import type { Command } from 'commander'
 import { closestMatch } from '../../errors/closest-match.ts'
 import { unknownCode } from '../../errors/common.ts'
 import { failure } from '../../errors/failure.ts'
-import type { ListedProblem } from '../../errors/finding.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
-import { catalogue } from './catalogue.ts'
+import { catalogue, type ListedProblem } from './catalogue.ts'
 
 export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(command, ['stackloom explain SL2010', 'stackloom explain            # list every code'])
