@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { build } from 'esbuild'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -61,7 +60,9 @@ describe('a failed stage', () => {
 describe('kill -9', () => {
   let program: string
   beforeAll(async () => {
-    program = path.join(mkdtempSync(path.join(tmpdir(), 'stackloom-labrun-')), 'run.mjs')
+    // Below the repository, where the program finds data/.
+    const modules = path.join(import.meta.dirname, '../../../node_modules')
+    program = path.join(mkdtempSync(path.join(modules, '.lab-up-')), 'run.mjs')
     await build({
       entryPoints: [path.join(import.meta.dirname, '../../../test/lab-up-process.ts')],
       bundle: true,
