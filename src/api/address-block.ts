@@ -1,5 +1,5 @@
 /**
- * AddressBlock (stackloom.dev/v1alpha1): the holders of 256 neighbouring addresses on one segment, stored IPAM ledger.
+ * AddressBlock (stackloom.dev/v1alpha1): the stored form of the IPAM ledger, 256 neighbouring addresses each.
  *
  * An address is granted by writing its entry on the version that was read, so that of two writers one is refused.
  * Entries are keyed by address, never by subnet or namespace.

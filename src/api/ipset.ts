@@ -165,10 +165,12 @@ function checkDefaultRoute(
   if (!request.defaultRoute) return
   const family = parsePrefixed(subnet.cidr)?.address.family
   if (family !== undefined && defaultRoutes.has(family)) {
+    // The spelling is upstream's.
     report(`${field}.defaultRoute`, true, `${family} defaultRoute can only be requested on a singe network`)
   }
   if (family !== undefined) defaultRoutes.add(family)
   if (!subnet.gateway) {
+    // The spelling is upstream's.
     report(`${field}.defaultRoute`, true, `defaultRoute requested, but not configured for subnet ${subnet.name}`)
   }
 }

@@ -63,7 +63,7 @@ export const netConfigKind: KindDefinition = {
   status: z.object({}),
 }
 
-/** Finds a network and subnet by name, ignoring case. The spelling of the NetConfig is the one to use further on. */
+/** Finds a network and subnet by name, ignoring case. The result has the spelling of the NetConfig. */
 export function findSubnet(
   spec: NetConfigSpec,
   network: string,
@@ -94,8 +94,8 @@ const DOMAIN = /^([a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z]{2,}$/
 export type Report = (field: string, value: unknown, detail: string, rule?: Violation['rule']) => void
 
 /**
- * The rules beyond the schema, for webhook, controller and planner. Messages of upstream's rules are upstream's; rules
- * marked `own` are those that it misses.
+ * The rules beyond the schema, for the webhook. Rules of upstream keep upstream's messages, with their spelling ("uniq",
+ * "DNSDoman"); rules marked `own` are missing there.
  */
 export function netConfigViolations(spec: NetConfigSpec): readonly Violation[] {
   const violations: Violation[] = []

@@ -1,5 +1,5 @@
 /**
- * Tells whose an object is. There are three meanings: an owner reference, the label of what Stackloom rendered, and the
+ * Determines the owner of an object. There are three meanings: an owner reference, the label of what Stackloom rendered, and the
  * field manager that applied it.
  *
  * Pure. Knows no cluster.

@@ -1,7 +1,7 @@
 /**
  * Describes one violated rule of an object, with the field, in the terms of the API.
  *
- * Webhooks turn violations into denials and warnings, controllers into conditions, the planner into findings.
+ * Webhooks turn violations into denials and warnings, the DNSMasq controller into a condition.
  */
 
 export interface Violation {

@@ -49,7 +49,7 @@ export interface Planning {
   readonly locate: (path: Path) => FileLocation
 }
 
-/** The codes that rendering looks for. */
+/** The codes that checks of the rendered objects report. */
 const renderCodes = Object.values(renderProblems).map(({ code }) => code)
 
 /** The options of every command with a site file. */

@@ -1,8 +1,8 @@
 /**
  * Holds a Lease while `up`, `down`, `adopt` or `update` writes, so that only one run at a time changes a cluster.
  *
- * A living holder means refusal. A holder on this machine whose process is gone is dead at once; a holder on another
- * machine is dead when its Lease has expired.
+ * If the holder is alive, the run is refused. A holder on this machine counts as dead when its process is gone; a holder
+ * on another machine when its Lease has expired.
  */
 import { hostname, userInfo } from 'node:os'
 import type { KubeObject } from '../api/object.ts'

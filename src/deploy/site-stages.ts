@@ -93,7 +93,7 @@ function stageIdFor(name: string, cloud: string | undefined): string {
   return stageId(name, entry?.scope === 'cloud' ? cloud : undefined)
 }
 
-/** Groups once: a search for each cloud would cost clouds times clouds. */
+/** Groups once: a search for each cloud is quadratic in the number of clouds. */
 function groupByStage(
   documents: readonly RenderedDocument[],
 ): (stage: string, cloud?: string) => readonly KubeObject[] {

@@ -106,14 +106,14 @@ export const stageTable: readonly StageEntry[] = [
   cloud({
     name: 'secrets',
     what: "generates the cloud's passwords and keys, once",
-    after: [{ name: 'namespace', why: 'they are in it' }],
+    after: [{ name: 'namespace', why: 'the Secrets are in it' }],
     replaces: 'make input',
   }),
   cloud({
     name: 'netattach',
     what: 'defines the networks that pods attach to',
     after: [
-      { name: 'namespace', why: 'they are in it' },
+      { name: 'namespace', why: 'the attachments are in it' },
       { name: 'nncp', why: 'pods attach to interfaces that it creates' },
     ],
     replaces: 'make netattach',
@@ -132,7 +132,7 @@ export const stageTable: readonly StageEntry[] = [
     name: 'netconfig',
     what: 'describes the networks to the data plane',
     after: [
-      { name: 'namespace', why: 'it is in it' },
+      { name: 'namespace', why: 'the NetConfig is in it' },
       { name: 'openstack-init', why: 'the infra operator validates and serves it' },
     ],
     replaces: 'make netconfig_deploy',

@@ -44,7 +44,7 @@ export interface UpOptions {
   readonly sink: EventSink
   readonly stop: AbortSignal
   readonly discoverHosts: DiscoverHosts
-  /** Recorded in the cluster together with the objects that it led to. */
+  /** Recorded in the cluster together with the objects that were planned from it. */
   readonly lock?: Lock
   /** Objects that left the site, to delete after everything else. */
   readonly prune?: readonly Leftover[]
@@ -55,7 +55,7 @@ export interface UpOptions {
   readonly retryPolicy?: RetryPolicy
 }
 
-/** As many writes as connections, so that no write queues in front of them. */
+/** As many writes as connections, so that no write waits for a connection. */
 const MAX_WRITES = 8
 
 export async function up(options: UpOptions): Promise<RunReport> {

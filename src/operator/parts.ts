@@ -1,4 +1,4 @@
-/** Lists the parts of the operator and their CRDs. `run`, `install` and `crds` need nothing else for another part. */
+/** Lists the parts of the operator and their CRDs. A new part is added here and nowhere else. */
 import type { KubeObject } from '../api/object.ts'
 import { dataPlanePart } from '../dataplane/operator-part.ts'
 import { partsByName } from './part-selection.ts'

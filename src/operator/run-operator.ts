@@ -90,7 +90,7 @@ async function runProgram(
   control: AbortController,
 ): Promise<void> {
   const { signal } = control
-  // The operator runs long and mostly waits; by default the heap grows to three times of what is used before it is swept.
+  // The operator runs long and mostly waits; by default the heap grows to three times its live size before a collection.
   setFlagsFromString('--heap-growing-percent=30')
   const identity = `${hostname()}_${randomUUID()}`
   const metrics = createMetrics({ clock: systemClock, process: true })

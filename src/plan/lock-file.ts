@@ -55,7 +55,7 @@ const lockSchema = z.strictObject({
 })
 
 export interface LockReading {
-  /** Absent when the text is no lock. */
+  /** Absent when the text is not a lock. */
   readonly lock?: Lock
   readonly findings: readonly Finding[]
 }

@@ -32,7 +32,7 @@ import * as slotProblems from './slots/findings.ts'
 import { slotUses } from './slots/slot-uses.ts'
 import type { SlotTable } from './slots/slots.ts'
 
-/** The codes that reading and planning a site look for: an acceptance of one that is not found is left over. */
+/** The codes that reading and planning a site can report: an acceptance of a code that was not reported is unused. */
 export const planCodes: ReadonlySet<string> = new Set(
   [siteProblems, addressProblems, segmentProblems, capacityProblems, lockProblems, planProblems, slotProblems]
     .flatMap((problems) => Object.values<{ readonly code: string }>(problems))

@@ -2,7 +2,7 @@
  * Renders node networking as NodeNetworkConfigurationPolicies. `deploy/node-policies.ts` removes it from the live state.
  *
  * What several clouds use (bonds, NICs, shared segments) is one base policy per node; what one cloud uses alone is that
- * cloud's policy per node, so that a cloud comes and goes without a change to the addresses of others.
+ * cloud's policy per node, so that a cloud can be added or removed without a change to the addresses of others.
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, Route, Segment } from '../plan/plan.ts'
@@ -30,7 +30,7 @@ interface SegmentUse {
   readonly routes: readonly Route[]
 }
 
-/** Computed once: a search for each cloud would cost clouds times clouds. */
+/** Computed once: a search for each cloud is quadratic in the number of clouds. */
 export interface SegmentIndex {
   /** Segments that one cloud uses alone, by cloud. */
   readonly byCloud: ReadonlyMap<string, readonly SegmentUse[]>

@@ -1,5 +1,5 @@
 /**
- * Renders a plan: every object of a site except its Secrets. What is wrong with them says `lints.ts`, without rendering.
+ * Renders a plan: every object of a site except its Secrets. `lints.ts` checks them without rendering.
  *
  * Each document has its stage and cloud. The order of stages is in `deploy/stage-table.ts`; here it is the printed order.
  */

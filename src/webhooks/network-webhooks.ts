@@ -208,6 +208,7 @@ function evaluateIpSet(
   const [config] = netConfigs
   if (!config) return { problem: `no NetConfig found in namespace ${namespace}, please create one` }
   if (netConfigs.length > 1) {
+    // The spelling is upstream's.
     return { problem: `more then one NetConfig found in namespace ${namespace}, there must be only one` }
   }
   const verdict = judgeViolations(ipSetViolations(spec, config.spec), old && ipSetViolations(old, config.spec))
@@ -244,7 +245,7 @@ function defaultIpSet(finalizers: readonly string[]): AdmissionHandler {
   }
 }
 
-/** A Reservation is internal and upstream accepts any, so text that is not an address is only warned of. */
+/** A Reservation is internal and upstream accepts any, so text that is not an address only causes a warning. */
 const validateReservation: AdmissionHandler = (request) => {
   const { spec } = request.object as Reservation
   const invalid = Object.entries(spec.reservation ?? {}).filter(([, { address }]) => !parseAddress(address))

@@ -24,7 +24,7 @@ const DEFAULTS = {
   dns: '192.168.122.1',
 }
 
-/** Options are answers; the rest is asked in a terminal, and has defaults elsewhere. */
+/** Takes answers from options; asks for the rest in a terminal, and uses defaults without one. */
 export async function gatherAnswers(options: InitOptions, ask: Prompter | undefined): Promise<StarterAnswers> {
   const { text, choose } = createAnswers(ask)
 

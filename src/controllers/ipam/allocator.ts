@@ -15,7 +15,7 @@ export interface AllocatorDeps {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'update' | 'delete'>
   readonly ledger: Ledger
   readonly fieldManager: string
-  /** Reconciles an owner that waited and has got an address meanwhile. */
+  /** Reconciles an owner that was waiting and now has an address. */
   readonly enqueue: (owner: string) => void
 }
 

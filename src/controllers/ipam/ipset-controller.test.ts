@@ -65,7 +65,7 @@ async function until(what: string, holds: () => boolean): Promise<void> {
     if (holds()) return
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
-  throw new Error(`never events: ${what}`)
+  throw new Error(`timed out: ${what}`)
 }
 const untilReady = (name: string): Promise<void> => until(`${name} is ready`, () => condition(name)?.status === 'True')
 const createConfig = (spec: NetConfigSpec): Promise<unknown> => cluster.client.create(netConfig(spec))

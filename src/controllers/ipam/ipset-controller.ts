@@ -178,7 +178,7 @@ async function writeReservation(
   existing: Reservation | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  // A Reservation that another client deletes is let go; it is created again with the same addresses.
+  // If another client deletes a Reservation, its finalizer is removed; it is created again with the same addresses.
   if (existing?.metadata.deletionTimestamp) return removeFinalizer(client, existing, signal)
   const desired = buildReservation(ipSet, allocated, existing)
   if (!desired) return

@@ -106,7 +106,8 @@ function ipSetConditions(state: IpSetState): Parameters<typeof summarizeConditio
   return [
     conditionTrue('InputReady', 'Input data complete'),
     causes.length > 0
-      ? conditionError('ReservationReady', `Reservation error occured ${causes.join('; ')}`)
+      ? // The spelling is upstream's.
+        conditionError('ReservationReady', `Reservation error occured ${causes.join('; ')}`)
       : conditionTrue('ReservationReady', 'Reservation successful'),
   ]
 }
@@ -177,7 +178,7 @@ export function buildReservation(
     address,
   }))
   if (entries.length === 0 && !existing) return undefined
-  // An entry that is no longer requested stays, as upstream has it: to remove it is a person's decision.
+  // An entry that is no longer requested stays, as in upstream: removing it is left to the user.
   const reservation = {
     ...existing?.spec.reservation,
     ...Object.fromEntries(entries.map((entry) => [entry.network, entry])),

@@ -1,8 +1,8 @@
 /**
  * Plans which claim gets which address: claims and the ledger in, results and ledger changes out.
  *
- * Pure. Claims are served oldest first, ranges in their order, the lowest free address first. What an owner holds
- * stays with it, so that planning again completes a plan of which only some blocks were written.
+ * Pure. Claims are served oldest first. A claim gets its reserved address, else what it holds, else its fixedIP, else the
+ * lowest free address of the first range that has one; so planning again completes a partly written plan.
  */
 import type { AddressHolder } from '../../api/address-block.ts'
 import {
@@ -108,7 +108,7 @@ function allocateAddress(
   return free === undefined ? { kind: 'exhausted', ...draft.subnetUse(pool), ...names } : grant(free)
 }
 
-/** The lowest address that the owner holds in this network: a crash between two writes leaves one behind. */
+/** The lowest address that the owner holds in this network: a crash between two writes can leave a second one. */
 function lowestHeldAddress(pool: Pool, held: readonly HeldAddress[]): bigint | undefined {
   return held
     .filter(({ address, holder }) => holder.network === pool.network && poolContains(pool, address))

@@ -83,7 +83,7 @@ export function existingClaim(
   return { ...claim, requests: claim.requests.filter(({ reserved }) => reserved !== undefined) }
 }
 
-/** A Reservation with an owner is deleted with it. One without was restored or created manually: an IPSet may adopt it. */
+/** A Reservation with an owner is deleted with its owner. A Reservation without was restored or created manually: an IPSet may adopt it. */
 export function hasIpSetOwner({ metadata }: Reservation): boolean {
   return (metadata.ownerReferences ?? []).some(({ kind }) => kind === 'IPSet')
 }
@@ -98,7 +98,7 @@ async function releaseAllDeleted(deps: RecoverDeps, signal: AbortSignal): Promis
   await Promise.all([...suspects].map((owner) => releaseDeleted(deps, owner, signal)))
 }
 
-/** Releases what UIDs hold that no longer exist. The cache may be behind, so the API server is asked. */
+/** Releases the addresses held by UIDs that no longer exist. The cache may be behind, so the API server is asked. */
 export async function releaseDeleted(
   deps: Pick<RecoverDeps, 'client' | 'allocator' | 'reservations'>,
   owner: string,

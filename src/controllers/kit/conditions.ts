@@ -104,7 +104,7 @@ export function sortConditions<T extends Condition>(conditions: readonly T[]): r
   return conditions.toSorted((a, b) => (order(a) < order(b) ? -1 : 1))
 }
 
-/** Ready by infra-operator's rule in front of the conditions in their order, all with transition times. */
+/** Puts Ready, by infra-operator's rule, before the given conditions, and sets the transition times of all. */
 export function summarizeConditions(
   conditions: readonly Condition[],
   previous: readonly Condition[] | undefined,

@@ -58,7 +58,7 @@ export const adoptionNeedsConsent = problem<{ cloud: string; networks: readonly 
   code: 'SL4057',
   severity: 'error',
   message: ({ cloud, networks }) =>
-    `adopting ${cloud} interrupts the addresses of ${networks.join(', ') || 'no network'} for a moment, and this was not agreed to`,
+    `adopting ${cloud} interrupts the addresses of ${networks.join(', ') || 'no network'} for a moment, and this was not confirmed`,
   remedy: () => "run the same command on a terminal and type the cloud's name, or with --yes",
 })
 

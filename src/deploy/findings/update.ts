@@ -26,7 +26,7 @@ export const versionDiffersFromSite = problem<{ cloud: string; wanted: string; w
 export const updateNeedsConsent = problem<{ cloud: string; from: string; to: string }>({
   code: 'SL4073',
   severity: 'error',
-  message: ({ cloud, from, to }) => `${cloud} would go from ${from} to ${to}, and this was not agreed to`,
+  message: ({ cloud, from, to }) => `${cloud} would be updated from ${from} to ${to}, and this was not confirmed`,
   remedy: () => "run the same command on a terminal and type the cloud's name, or with --yes",
 })
 

@@ -1,4 +1,4 @@
-/** SL9560 to SL9569: addresses of the data plane, and those that two allocators believe to own. */
+/** SL9560 to SL9569: addresses of the data plane, and those that two allocators assign. */
 import { problem } from '../../errors/finding.ts'
 
 export const spansOverlap = problem<{ first: string; other: string; range: string }>({

@@ -11,7 +11,7 @@ export const stuckFinalizer = problem<{
   code: 'SL9615',
   severity: 'error',
   message: ({ finalizer, owner, alive, since }) =>
-    `it has been deleting since ${since} and waits for ${owner} to remove ${finalizer}${alive === 'gone' ? ', but no such operator runs' : ''}`,
+    `it is being deleted since ${since} and waits for ${owner} to remove ${finalizer}${alive === 'gone' ? ', but no such operator runs' : ''}`,
   remedy: ({ alive, owner, strip }) =>
     alive === 'gone'
       ? `restore ${owner} so that it can clean up; only if it was removed permanently: ${strip}`

@@ -46,7 +46,7 @@ export const ipamPart: OperatorPart = {
       resourceNames: [IPSET_CRD],
       verbs: ['get'],
     },
-    // Other allocators: a NetConfig whose ranges overlap theirs is warned of.
+    // Other allocators: the webhook warns about a NetConfig whose ranges overlap theirs.
     { apiGroups: ['metallb.io'], resources: ['ipaddresspools'], verbs: ['list'] },
     { apiGroups: ['k8s.cni.cncf.io'], resources: ['network-attachment-definitions'], verbs: ['list'] },
   ],

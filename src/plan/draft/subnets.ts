@@ -175,7 +175,7 @@ function newSubnet(cidr: Cidr, { network }: NetworkRequest): SubnetRequest {
   return { ...bare, gateway: { family: cidr.family, value: usableRange(cidr).first } }
 }
 
-/** Pinned spans stay; then what the lock says of the same subnet; then the layout. */
+/** Pinned spans stay; then the spans that the lock has for the same subnet; then the layout. */
 function withSpans(
   subnet: SubnetRequest,
   locked: readonly SubnetRequest[],

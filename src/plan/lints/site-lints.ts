@@ -1,7 +1,7 @@
 /**
  * Lints a site before addresses are assigned: namespaces, hosts, limits, pool names.
  *
- * Pure. The form of names, and references between them, are checked when the file is read.
+ * Pure. Other names, and references between them, are checked when the file is read.
  */
 import { closestMatch } from '../../errors/closest-match.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
@@ -60,7 +60,7 @@ function explainInvalidLabel(name: string): string | undefined {
   const character = /[^a-z0-9-]/u.exec(name)?.[0]
   if (character !== undefined) return `"${character}" is not allowed in it`
   if (name.length > 63) return `it has ${name.length} characters, and 63 are allowed`
-  return /^-|-$/.test(name) ? 'a letter or a digit has to stand at both ends' : undefined
+  return /^-|-$/.test(name) ? 'it must start and end with a letter or digit' : undefined
 }
 
 function toLabel(name: string): string | undefined {

@@ -6,22 +6,22 @@
 /** Where an endpoint is reached from: the cloud's own hosts, or anywhere. */
 export type EndpointType = 'internal' | 'public'
 
-/** What there is one Service for each of. */
+/** What a Service is created for each of. */
 export type Each = 'glance API' | 'cell' | 'rabbitmq' | 'replica'
 
 export interface EndpointEntry {
-  /** The slot's name, without the face; `*` stands for the name of what there is one each of. */
+  /** The slot's name without the endpoint type; `*` stands for the name of the glance API, cell or RabbitMQ. */
   readonly name: string
   /** Below the control plane's `spec`: what carries the override; `*` as above. */
   readonly path: string
-  /** The same in the CRD of 2023, where it differs, for each face. */
+  /** The same in the CRD of 2023, where it differs, by endpoint type. */
   readonly in2023?: Readonly<Partial<Record<EndpointType, string>>>
   readonly types: readonly EndpointType[]
   readonly each?: Each
   readonly ports: readonly number[]
   /** Needs its own address: other endpoints of its kind have the same ports. */
   readonly alone?: boolean
-  /** The network of its internal face, if not `internalapi`. */
+  /** The network of its internal endpoint, if not `internalapi`. */
   readonly network?: string
   /** A switch in the service's template: no Service while it is not true. */
   readonly when?: string

@@ -33,7 +33,7 @@ const names: Readonly<Record<string, string>> = {
   'watcher.template.apiServiceTemplate': 'watcher',
 }
 
-/** `pattern`: the slot's path with its `*`; `each`: what stands there; `last`: endpoint or number, where there is one. */
+/** `pattern`: the slot's path with its `*`; `each`: the name in place of `*`; `last`: the endpoint type or replica, if any. */
 export function formatServiceName(
   pattern: readonly string[],
   each: string | undefined,

@@ -101,7 +101,7 @@ function takesService(schema: Schema | boolean | undefined): boolean {
 
 /**
  * A schema's identity: equal for the file and for what an API server answers, whatever the order of keys.
- * Descriptions do not count: a corrected sentence is no other CRD.
+ * Descriptions do not count: a corrected sentence does not make a different CRD.
  */
 export function hashSchema(schema: Schema): string {
   const canonical = JSON.stringify(schema, (_key, value: unknown) => (isRecord(value) ? canonicalised(value) : value))

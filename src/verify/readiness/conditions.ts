@@ -89,5 +89,5 @@ export function formatCondition(object: KubeObject, { type, reason, message }: C
 export const readBackReadiness: ReadinessRule = (live, { desired }) => {
   if (!desired) return ready
   const [first] = fieldDifferences(desired, live)
-  return first ? progressing(`${formatObjectName(live)} to hold ${first.path} as planned`) : ready
+  return first ? progressing(`${formatObjectName(live)} to have ${first.path} as applied`) : ready
 }

@@ -15,7 +15,7 @@ describe('kinds without a status', () => {
     expect(judge(desired, [], { desired }).kind).toBe('ready')
     expect(judge(pool(['172.17.0.80-172.17.0.99']), [], { desired })).toEqual({
       kind: 'progressing',
-      waits: 'IPAddressPool metallb-system/it to hold spec.addresses[0] as planned',
+      waits: 'IPAddressPool metallb-system/it to have spec.addresses[0] as applied',
     })
   })
 })
