@@ -45,7 +45,7 @@ describe('up', { timeout: 600_000 }, () => {
   it('stops at the node that refuses its network, with the reason, before the next node', async () => {
     await annotate('worker-0', 'interface enp6s0 not found')
     const failed = await deploy(cluster.client, plan, { selection: { until: ['netattach'] }, grace })
-    expect(failedStages(failed)[0]).toMatch(/^nncp failed: node worker-0 refuses .*interface enp6s0 not found/s)
+    expect(failedStages(failed)[0]).toMatch(/^nncp failed: node worker-0 failed to apply .*interface enp6s0 not found/s)
     expect(failedStages(failed)[1]).toMatch(/^rhoso1\/netattach blocked: needs nncp, which failed/)
     const policies = await cluster.client.list({
       apiVersion: 'nmstate.io/v1',
