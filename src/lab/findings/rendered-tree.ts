@@ -50,3 +50,15 @@ export const unreadableSecret = problem<{ file: string; why: string }>({
   message: ({ file, why }) => `${file} exists and cannot be used: ${why}`,
   remedy: ({ file }) => `repair ${file}, or remove it: then it is generated again, and the cloud needs a reconfigure`,
 })
+
+export const unusablePath = problem<{ path: string; part: string }>({
+  code: 'SL8208',
+  severity: 'error',
+  title: 'The folder of the lab has a name that ssh cannot read',
+  message: ({ path, part }) =>
+    `${JSON.stringify(path)} contains ${JSON.stringify(part)}, which ssh cannot take as text`,
+  remedy: () => 'choose another folder with --out',
+  description: `\`ssh/config\` contains absolute paths. ssh replaces \`\${NAME}\` in them by a variable of the environment and
+has no escape for it, and a line break begins another option.`,
+  example: { path: '/srv/${lab}', part: '${' },
+})
