@@ -36,3 +36,17 @@ export const unknownCode = problem<{ code: string; nearest: string | undefined }
   message: ({ code, nearest }) => `no finding has the code ${code}${nearest ? `; did you mean ${nearest}?` : ''}`,
   remedy: () => 'list all codes with `stackloom explain`',
 })
+
+export const pathLeavesFolder = problem<{ file: string; folder: string }>({
+  code: 'SL1005',
+  severity: 'error',
+  title: 'A path leaves the folder that is written',
+  message: ({ file, folder }) =>
+    `${JSON.stringify(file)} is not below ${folder}: it is outside, or behind a symbolic link`,
+  remedy: ({ file }) =>
+    `replace the symbolic link in ${file} by a folder or a file, or choose another folder with --out`,
+  description: `Commands that write a tree of files write, read and remove only below its folder. A tree that comes from
+elsewhere, such as a clone, may contain symbolic links or a list of files that point to other places. The folder itself may
+be a symbolic link. Nothing was written.`,
+  example: { file: 'clouds/rhoso1/control-plane.yaml', folder: 'tree' },
+})
