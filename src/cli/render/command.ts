@@ -90,6 +90,8 @@ async function writeOut(
   const { gitopsTree } = await import('../../render/gitops/tree.ts')
   const { writeTree } = await import('./write-tree.ts')
   const tree = gitopsTree(plan, documents, gitops)
+  // From here on a signal waits: the tree changes as a whole.
+  io.stop.throwIfAborted()
   const { written, removed, findings } = await writeTree(path.resolve(io.cwd, out), tree, { overwrite })
   io.stderr(formatFindings(findings, io.colour.stderr))
   const changed = written.length + removed.length
