@@ -11,14 +11,16 @@ import type { Act, CommandEntry } from './command.ts'
 import { commands } from './commands.ts'
 import { type Io, processIo } from './io.ts'
 import { formatFindings } from './output/findings.ts'
+import { escapeControls } from './output/text.ts'
 
 declare const STACKLOOM_VERSION: string | undefined
 
 export async function main(
   argv: readonly string[],
-  io: Io,
+  streams: Io,
   entries: readonly CommandEntry[] = commands,
 ): Promise<ExitCode> {
+  const io = escapeOutput(streams)
   let exitCode: ExitCode = 0
   const act: Act = async (work) => {
     exitCode = await work()
@@ -30,6 +32,14 @@ export async function main(
   } catch (thrown) {
     return reportFailure(thrown, argv, io)
   }
+}
+
+/** All output of all commands passes here. Inherits, because reading `stop` has an effect. */
+function escapeOutput(io: Io): Io {
+  return Object.create(io, {
+    stdout: { value: (text: string) => io.stdout(escapeControls(text, io.colour.stdout)) },
+    stderr: { value: (text: string) => io.stderr(escapeControls(text, io.colour.stderr)) },
+  }) as Io
 }
 
 /** Loads only the command that is used; the others are a name and a summary. */
