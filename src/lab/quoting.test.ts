@@ -6,8 +6,10 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
 import { count } from '../../test/counts.ts'
+import { labWith } from '../../test/lab.ts'
 import { formatShellCommand } from '../exec/shell-words.ts'
 import { writeYaml } from '../yaml/write.ts'
+import { buildHostVars } from './kolla/inventory.ts'
 import { quoteSshArgument } from './ssh.ts'
 import { quote, writeHcl } from './terraform/hcl.ts'
 
@@ -103,6 +105,16 @@ describe('quoting', () => {
       expect(settings).not.toMatch(/^proxycommand/m)
     }
     expect(accepted).toBeGreaterThan(5)
+  })
+
+  it('gives ssh one file of known hosts when the folder has blanks', (ctx) => {
+    if (!hasProgram('ssh')) ctx.skip('ssh is not installed')
+    const [node] = labWith().nodes
+    const args = String(node && buildHostVars(labWith(), node)['ansible_ssh_common_args'])
+    const command = `ssh -F none -G ${args.replace('{{ inventory_dir }}', '/my lab/kolla')} node1`
+    const settings = execFileSync('sh', ['-c', command], { encoding: 'utf8' })
+    expect(settings).toContain('userknownhostsfile /my lab/kolla/../ssh/known_hosts\n')
+    expect(settings).toContain('host node1\n')
   })
 
   it('gives a YAML reader exactly the texts', () => {
