@@ -89,10 +89,6 @@ export const foreignFile = problem<{ file: string }>({
 export const editedTreeFile = problem<{ file: string }>({
   code: 'SL3208',
   severity: 'error',
-  title: 'A rendered file was edited by hand',
   message: ({ file }) => `${file} was edited since it was rendered, and would be overwritten`,
   remedy: () => 'move the change into the site file (overrides take any field), or discard it with --overwrite',
-  description: `\`.stackloom-tree.json\` has the hash of every rendered file. A file that matches neither its hash nor the new
-content was edited by hand. Nothing is written until you decide.`,
-  example: { file: 'tree/clouds/rhoso1/control-plane.yaml' },
 })

@@ -47,7 +47,7 @@ describe('writeTree', () => {
     expect(await contents()).toEqual({ 'README.md': 'mine\n', 'a.yaml': 'a\n', 'b.yaml': 'changed\n' })
   })
 
-  it('refuses to overwrite a rendered file that was edited, unless it is told to', async () => {
+  it('refuses to overwrite a rendered file that was edited, unless --overwrite is given', async () => {
     await writeTree(root, files({ 'a.yaml': 'a\n', 'b.yaml': 'b\n' }))
     await writeFile(path.join(root, 'a.yaml'), 'changed\n')
     const tree = files({ 'a.yaml': 'A\n', 'b.yaml': 'B\n' })

@@ -55,14 +55,10 @@ export const secretNotProvided = problem<{ namespace: string; name: string; key:
 export const incompleteKeyPair = problem<{ namespace: string; name: string; key: string; other: string }>({
   code: 'SL4028',
   severity: 'error',
-  title: 'A Secret has one half of a key pair',
   message: ({ namespace, name, key, other }) =>
     `Secret ${namespace}/${name} has ${other} and no ${key}, which cannot be derived from it`,
   remedy: ({ namespace, name, key }) =>
     `add ${key} of the same pair, or delete the Secret to generate a new pair: kubectl -n ${namespace} delete secret ${name}`,
-  description: `A public key is derived from its private key. The other way is impossible, and a new key would not match the
-half that nodes know already. A private key that is encrypted or damaged cannot be read.`,
-  example: { namespace: 'openstack', name: 'nova-migration-ssh-key', key: 'ssh-privatekey', other: 'ssh-publickey' },
 })
 
 export const needsConsent = problem<{ many: number; risks: string }>({

@@ -55,14 +55,8 @@ export const unknownVariable = problem<{ variable: string; nearest: string | und
 export const runsOnHost = problem<{ field: string; why: string }>({
   code: 'SL8147',
   severity: 'error',
-  title: 'A value would run a program on this machine',
   message: ({ field, why }) => `${field} could run a program on this machine: ${why}`,
   remedy: ({ field }) => `write the value of ${field} out, or use filters only, such as {{ name | default('x') }}`,
-  description: `Ansible evaluates variables and configuration files on the machine that runs \`lab up\`, not on the nodes. A
-lookup such as \`lookup('pipe', …)\` runs a command there, and variables such as \`ansible_connection\` or
-\`ansible_ssh_common_args\` select programs. A lab file may come from elsewhere, so it can use variables and filters, and no
-other calls. This finding cannot be accepted.`,
-  example: { field: 'docker_registry', why: "a template calls a function: { lookup('pipe', 'id')" },
 })
 
 export const storageWithoutDisks = problem<{ phase: string; why: string }>({

@@ -54,11 +54,7 @@ export const unreadableSecret = problem<{ file: string; why: string }>({
 export const unusablePath = problem<{ path: string; part: string }>({
   code: 'SL8208',
   severity: 'error',
-  title: 'The folder of the lab has a name that ssh cannot read',
   message: ({ path, part }) =>
     `${JSON.stringify(path)} contains ${JSON.stringify(part)}, which ssh cannot take as text`,
   remedy: () => 'choose another folder with --out',
-  description: `\`ssh/config\` contains absolute paths. ssh replaces \`\${NAME}\` in them by a variable of the environment and
-has no escape for it, and a line break begins another option.`,
-  example: { path: '/srv/${lab}', part: '${' },
 })
