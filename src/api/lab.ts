@@ -16,8 +16,34 @@ function described<T extends z.ZodMiniType>(type: T, description: string): T {
   return type
 }
 
-const text = z.string().check(z.minLength(1))
-const address = field(text, 'an IPv4 address, such as 192.168.105.250')
+// The findings of `lab/check/` can be accepted in the lab file, those of the schema cannot. So the schema refuses every
+// character that has a meaning in a shell, in ssh_config, in HCL or in a path.
+const fileText = z.string().check(z.minLength(1))
+const text = fileText.check(z.regex(/^\P{Cc}+$/u, 'a text without control characters'))
+const name = z.string().check(z.regex(/^[A-Za-z0-9][\w-]*$/, 'a name of letters, digits and dashes'))
+const domainName = z.string().check(z.regex(/^[A-Za-z0-9][\w.-]*$/, 'a domain such as openstack.internal'))
+const interfaceName = z.string().check(z.regex(/^[\w.-]+$/, 'the name of an interface, such as mgmt0'))
+const address = field(
+  z.string().check(z.regex(/^[\da-fA-F.:]+$/, 'an IPv4 address, such as 192.168.105.250')),
+  'an IPv4 address, such as 192.168.105.250',
+)
+const subnet = z.string().check(z.regex(/^[\da-fA-F.:/]+$/, 'a subnet such as 10.0.1.0/24'))
+const range = z.string().check(z.regex(/^[\da-fA-F.: -]+$/, 'a range such as 10.0.2.150-10.0.2.199'))
+const userName = z.string().check(z.regex(/^[a-z_][a-z0-9_-]{0,31}$/, 'the name of a Linux user, such as kolla'))
+const registryAddress = z.string().check(z.regex(/^[A-Za-z0-9][\w.-]*(:\d{1,5})?$/, 'host:port of a registry'))
+const imageName = z.string().check(z.regex(/^[a-z0-9][\w.-]*$/, 'the name of an image, such as nova-compute'))
+const configPath = z
+  .string()
+  .check(
+    z.regex(
+      /^(?!\.\.?(\/|$))[\w.@+-]+(\/(?!\.\.?(\/|$))[\w.@+-]+)*$/,
+      'a path below kolla/config, such as nova/nova-compute.conf',
+    ),
+  )
+/** Relative paths stay below terraform/openstack. */
+const imageFile = z
+  .string()
+  .check(z.regex(/^(?!(.*\/)?\.\.(\/|$))\P{Cc}+$/u, 'a file below terraform/openstack, an absolute path, or a URL'))
 const size = z.string().check(z.regex(/^[1-9]\d{0,5}(GiB|GB)$/, 'a size in whole gibibytes, such as 32GiB'))
 const raw = z.record(z.string(), z.unknown())
 const integerFrom = (minimum: number) => z.int().check(z.minimum(minimum))
@@ -27,17 +53,17 @@ export const networkNames = ['management', 'tunnel', 'external', 'storage'] as c
 
 const network = z.strictObject({
   mode: optional(z.enum(['shared', 'host']), 'shared: NAT to the internet; host: isolated'),
-  subnet: field(text, 'subnet in CIDR form, such as 10.0.1.0/24'),
+  subnet: field(subnet, 'subnet in CIDR form, such as 10.0.1.0/24'),
   gateway: optional(address, 'address of the host; the first of the subnet by default'),
   dhcpEnd: optional(address, 'last address that macOS assigns by DHCP; the ninth of the subnet by default'),
   attached: optional(z.array(z.enum(nodeRoles)), 'roles whose nodes are attached'),
-  interface: optional(text, 'name of the interface in the nodes, at most 15 characters'),
-  vipInterface: optional(text, 'external only: the second NIC, which has the external VIP; vip0 by default'),
-  floating: optional(text, 'external only: the range of floating addresses, such as 10.0.2.150-10.0.2.199'),
+  interface: optional(interfaceName, 'name of the interface in the nodes, at most 15 characters'),
+  vipInterface: optional(interfaceName, 'external only: the second NIC, which has the external VIP; vip0 by default'),
+  floating: optional(range, 'external only: the range of floating addresses, such as 10.0.2.150-10.0.2.199'),
 })
 
 const node = z.strictObject({
-  name: field(text, 'name and hostname, such as node1'),
+  name: field(name, 'name and hostname, such as node1'),
   roles: field(z.array(z.enum(nodeRoles)).check(z.minLength(1)), 'top groups of the inventory'),
   cpus: field(integerFrom(1), 'virtual CPUs'),
   memory: field(size, 'RAM'),
@@ -94,23 +120,23 @@ const openstack = z.strictObject({
   release: optional(z.enum(['2025.2']), 'OpenStack release'),
   globals: optional(raw, 'variables for globals.yml, merged last'),
   hostVars: optional(z.record(z.string(), raw), 'variables of single nodes'),
-  config: optional(z.record(z.string(), text), 'files below kolla/config/ by path, which the services merge'),
+  config: optional(z.record(configPath, fileText), 'files below kolla/config/ by path, which the services merge'),
 })
 
 const vm = z.strictObject({
   type: optional(z.enum(['qemu']), 'hypervisor; snapshots and vmnet need qemu'),
   arch: optional(z.enum(['aarch64', 'x86_64']), 'architecture of this machine'),
   image: optional(image, 'Ubuntu 24.04 image of the nodes'),
-  user: optional(text, 'user of Ansible; kolla by default'),
+  user: optional(userName, 'user of Ansible; kolla by default'),
 })
 
 const containers = z.strictObject({
   base: optional(z.enum(['debian', 'ubuntu']), 'distribution of the container images'),
   build: optional(
-    z.union([z.literal('all'), z.array(text).check(z.minLength(1))]),
+    z.union([z.literal('all'), z.array(imageName).check(z.minLength(1))]),
     'images to build with kolla-build: all, or names such as nova-compute',
   ),
-  registry: optional(text, 'registry of the built images, host:port'),
+  registry: optional(registryAddress, 'registry of the built images, host:port'),
 })
 
 const networks = z.strictObject({
@@ -136,11 +162,11 @@ const tls = z.union([
 ])
 
 const terraform = z.strictObject({
-  tenantSubnet: optional(text, 'subnet of the demo network'),
+  tenantSubnet: optional(subnet, 'subnet of the demo network'),
   image: optional(
     z.strictObject({
       name: field(text, 'name in Glance'),
-      file: field(text, 'a qcow2 file below terraform/openstack, an absolute path, or a URL'),
+      file: field(imageFile, 'a qcow2 file below terraform/openstack, an absolute path, or a URL'),
     }),
     'image of the instances: a name and a qcow2 file',
   ),
@@ -182,7 +208,7 @@ const spec = z.strictObject({
   logging: optional(z.enum(['none', 'opensearch']), 'central logging; none by default'),
   dns: optional(
     z.strictObject({
-      domain: optional(text, 'openstack.local by default'),
+      domain: optional(domainName, 'openstack.local by default'),
       forwarders: optional(z.array(address), 'DNS servers for all other names'),
     }),
     'DNS of the lab, served by BIND on the first controller',
@@ -195,7 +221,7 @@ export const labSchema = z.strictObject({
   apiVersion: field(z.literal('stackloom.dev/v1alpha1'), 'version of this format'),
   kind: field(z.literal('Lab'), 'always Lab'),
   metadata: field(
-    z.strictObject({ name: field(text, 'name of the lab, which VM, disk and network names contain') }),
+    z.strictObject({ name: field(name, 'name of the lab, which VM, disk and network names contain') }),
     'name of the lab',
   ),
   spec: field(spec, 'the host, the VMs, the networks and the services'),

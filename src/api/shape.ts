@@ -71,8 +71,10 @@ function issueFindings(issue: Issue, base: ValuePath, context: Context): readonl
     return [{ field: formatPath(path), finding: finding(missingField, facts, { where }) }]
   }
   const kind = isAboutType(issue) ? wrongType : wrongValue
-  const facts = { field: formatPath(path), expected, found: describeValue(found) }
-  return [{ field: formatPath(path), finding: finding(kind, facts, { where: reading.locate(path) }) }]
+  const isKey = issue.code === 'invalid_key'
+  const facts = { field: formatPath(path), expected, found: isKey ? 'this key' : describeValue(found) }
+  const where = isKey ? reading.locateKey(path) : reading.locate(path)
+  return [{ field: formatPath(path), finding: finding(kind, facts, { where }) }]
 }
 
 function unknown(path: ValuePath, field: string, { schema, reading, misspelt }: Context): FieldFinding {
@@ -117,6 +119,8 @@ function expectation(issue: Issue): string {
     case 'too_small':
       if (issue.origin === 'string') return 'a text that is not empty'
       return issue.origin === 'array' ? 'a list that is not empty' : `at least ${issue.minimum}`
+    case 'invalid_key':
+      return issue.issues.map(expectation).join(' or ')
     case 'too_big':
       return `at most ${issue.maximum}`
     case 'invalid_union':

@@ -1,30 +1,42 @@
 /** Reads input from a path or stdin, and writes output files; failures become findings. */
-import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { createReadStream, existsSync } from 'node:fs'
 import path from 'node:path'
-import { unreadableFile, unwritableFile } from '../errors/common.ts'
-import { failure, formatError } from '../errors/failure.ts'
+import { inputTooLarge, unreadableFile, unwritableFile } from '../errors/common.ts'
+import { Failure, failure, formatError } from '../errors/failure.ts'
 import { fileExists } from '../errors/new-file.ts'
 import { type WriteFileOptions, writeFileAtomically } from '../files/write-file.ts'
 import type { Io } from './io.ts'
 
 /** `-` is stdin; paths are relative to the working directory. `madeBy` is the command that creates such a file. */
 export async function readInput(name: string, io: Io, madeBy?: string): Promise<Uint8Array> {
-  if (name === '-') {
-    const chunks: Buffer[] = []
-    for await (const chunk of io.stdin) chunks.push(Buffer.from(chunk as Uint8Array | string))
-    return Buffer.concat(chunks)
-  }
   try {
-    return await readFile(path.resolve(io.cwd, name))
+    const stream = name === '-' ? io.stdin : createReadStream(path.resolve(io.cwd, name))
+    return await readLimited(stream, name)
   } catch (thrown) {
+    if (thrown instanceof Failure) throw thrown
     const facts = { file: name, reason: formatSystemError(thrown), ...(madeBy !== undefined && { madeBy }) }
     throw failure(unreadableFile, facts, { cause: thrown })
   }
 }
 
+const INPUT_LIMIT_MIB = 64
+
+async function readLimited(stream: NodeJS.ReadableStream, file: string): Promise<Uint8Array> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of stream) {
+    const part = Buffer.from(chunk as Uint8Array | string)
+    bytes += part.length
+    if (bytes > INPUT_LIMIT_MIB * 1024 ** 2) throw failure(inputTooLarge, { file, limitMiB: INPUT_LIMIT_MIB })
+    chunks.push(part)
+  }
+  return Buffer.concat(chunks)
+}
+
 /** Without `replace`, an existing file is not overwritten. */
 export async function writeOutput(name: string, text: string, io: Io, options: WriteFileOptions): Promise<void> {
+  // From here on a signal waits: a temporary file must not stay behind.
+  io.stop.throwIfAborted()
   try {
     await writeFileAtomically(path.resolve(io.cwd, name), text, options)
   } catch (thrown) {

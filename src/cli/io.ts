@@ -1,4 +1,5 @@
 /** Streams, environment and terminal of a command. Passed in, so that a test can be the terminal. */
+import { fstatSync, writeSync } from 'node:fs'
 
 export interface Io {
   readonly stdout: (text: string) => void
@@ -13,7 +14,7 @@ export interface Io {
   readonly columns: number
   /** Where progress may be drawn; absent for pipes, CI and TERM=dumb. */
   readonly terminal?: Terminal
-  /** Aborted by the first Ctrl-C: finish the write in flight, then stop. */
+  /** Aborted by the first Ctrl-C: finish the write in flight, then stop. Asking for it promises to stop at it. */
   readonly stop: AbortSignal
 }
 
@@ -28,15 +29,20 @@ export interface Terminal {
   readonly onExit: (restore: () => void) => () => void
 }
 
-export function processIo(): Io {
+/** The streams of the process, and how its output ended. */
+export interface ProcessIo extends Io {
+  /** Resolves when all output is written; an error other than a reader that closed its pipe is returned. */
+  readonly flush: () => Promise<Error | undefined>
+}
+
+export function processIo(): ProcessIo {
   const { env, stdin, stdout, stderr } = process
   const plain = Boolean(env['NO_COLOR']) || env['TERM'] === 'dumb'
-  const stop = new AbortController()
-  process.once('SIGINT', () => stop.abort())
-  process.once('SIGTERM', () => stop.abort())
+  const output = createOutput(stdout, 1)
+  const stop = lazyStopSignal()
   return {
-    stdout: (text) => void stdout.write(text),
-    stderr: (text) => void stderr.write(text),
+    stdout: output.write,
+    stderr: createOutput(stderr, 2).write,
     stdin,
     env,
     cwd: process.cwd(),
@@ -44,8 +50,71 @@ export function processIo(): Io {
     colour: { stdout: Boolean(stdout.isTTY) && !plain, stderr: Boolean(stderr.isTTY) && !plain },
     columns: stdout.columns ?? stderr.columns ?? 80,
     ...(stderr.isTTY && env['TERM'] !== 'dumb' && !env['CI'] && { terminal: processTerminal(stderr) }),
-    stop: stop.signal,
+    get stop() {
+      return stop()
+    },
+    flush: output.flush,
   }
+}
+
+/**
+ * A command that never asks for the signal cannot stop safely at one, so it keeps the default action: the system ends it
+ * at once, even while it computes. The second signal always has the default action.
+ */
+function lazyStopSignal(): () => AbortSignal {
+  let signal: AbortSignal | undefined
+  return () => {
+    if (signal) return signal
+    const stop = new AbortController()
+    process.once('SIGINT', () => stop.abort())
+    process.once('SIGTERM', () => stop.abort())
+    signal = stop.signal
+    return signal
+  }
+}
+
+interface Output {
+  readonly write: (text: string) => void
+  readonly flush: () => Promise<Error | undefined>
+}
+
+/** After the first error nothing more is written: the rest would be a file with a gap. */
+function createOutput(stream: NodeJS.WriteStream, fd: number): Output {
+  let failed: NodeJS.ErrnoException | undefined
+  const fail = (error: NodeJS.ErrnoException): void => void (failed ??= error)
+  stream.on('error', fail)
+  // Node's stream for files takes a short write, as on a disk that becomes full, for a complete one.
+  const isFile = !stream.isTTY && isFileDescriptor(fd)
+  return {
+    write: (text) => {
+      if (failed) return
+      if (!isFile) return void stream.write(text)
+      try {
+        writeCompletely(fd, text)
+      } catch (error) {
+        fail(error as NodeJS.ErrnoException)
+      }
+    },
+    flush: async () => {
+      if (!failed && !isFile) await new Promise<void>((resolve) => stream.write('', () => resolve()))
+      // `| head` closes the pipe early: that is no failure of the command.
+      return failed?.code === 'EPIPE' ? undefined : failed
+    },
+  }
+}
+
+function isFileDescriptor(fd: number): boolean {
+  try {
+    const stat = fstatSync(fd)
+    return stat.isFile() || stat.isCharacterDevice()
+  } catch {
+    return false
+  }
+}
+
+function writeCompletely(fd: number, text: string): void {
+  const bytes = Buffer.from(text)
+  for (let offset = 0; offset < bytes.length; ) offset += writeSync(fd, bytes, offset)
 }
 
 function processTerminal(stream: NodeJS.WriteStream): Terminal {

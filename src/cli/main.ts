@@ -4,20 +4,23 @@
  * Stack traces are printed with `--debug` only.
  */
 import { Command, CommanderError } from 'commander'
-import { internalError, wrongUse } from '../errors/common.ts'
+import { internalError, outputLost, wrongUse } from '../errors/common.ts'
 import { type ExitCode, Failure, failure, formatError } from '../errors/failure.ts'
+import { finding } from '../errors/finding.ts'
 import type { Act, CommandEntry } from './command.ts'
 import { commands } from './commands.ts'
 import { type Io, processIo } from './io.ts'
 import { formatFindings } from './output/findings.ts'
+import { escapeControls } from './output/text.ts'
 
 declare const STACKLOOM_VERSION: string | undefined
 
 export async function main(
   argv: readonly string[],
-  io: Io,
+  streams: Io,
   entries: readonly CommandEntry[] = commands,
 ): Promise<ExitCode> {
+  const io = escapeOutput(streams)
   let exitCode: ExitCode = 0
   const act: Act = async (work) => {
     exitCode = await work()
@@ -29,6 +32,14 @@ export async function main(
   } catch (thrown) {
     return reportFailure(thrown, argv, io)
   }
+}
+
+/** All output of all commands passes here. Inherits, because reading `stop` has an effect. */
+function escapeOutput(io: Io): Io {
+  return Object.create(io, {
+    stdout: { value: (text: string) => io.stdout(escapeControls(text, io.colour.stdout)) },
+    stderr: { value: (text: string) => io.stderr(escapeControls(text, io.colour.stderr)) },
+  }) as Io
 }
 
 /** Loads only the command that is used; the others are a name and a summary. */
@@ -94,11 +105,16 @@ function fileHint({ code }: CommanderError, used: Command, argv: readonly string
 
 function reportFailure(thrown: unknown, argv: readonly string[], io: Io): ExitCode {
   if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2
+  if (isAbort(thrown) && io.stop.aborted) return 130
   const failed =
     thrown instanceof Failure ? thrown : failure(internalError, { reason: formatError(thrown) }, { cause: thrown })
   io.stderr(formatFindings(failed.findings, io.colour.stderr))
   if (argv.includes('--debug')) io.stderr(`${formatStack(thrown)}\n`)
   return failed.exitCode
+}
+
+function isAbort(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.name === 'AbortError'
 }
 
 function formatStack(thrown: unknown): string {
@@ -107,9 +123,9 @@ function formatStack(thrown: unknown): string {
 }
 
 export async function run(): Promise<void> {
-  // `| head` closes the pipe early: that is no failure.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0)
-  })
-  process.exitCode = await main(process.argv.slice(2), processIo())
+  const io = processIo()
+  const exitCode = await main(process.argv.slice(2), io)
+  const lost = await io.flush()
+  if (lost) io.stderr(formatFindings([finding(outputLost, { reason: formatError(lost) })], io.colour.stderr))
+  process.exitCode = lost ? 2 : exitCode
 }

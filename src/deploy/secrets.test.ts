@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -11,7 +11,8 @@ import { systemClock } from '../clock/clock.ts'
 import { neededSecrets } from '../render/needed-secrets.ts'
 import type { StageEvent } from '../run/events.ts'
 import type { StageContext } from '../run/stage.ts'
-import { ensureSecrets, generateSshKeyPair, generateValue, missingSecrets } from './secrets.ts'
+import { ensureSecrets, generateValue, missingSecrets } from './secrets.ts'
+import { derivePublicKey, generateSshKeyPair } from './ssh-keys.ts'
 
 const plan = testPlan({
   clouds: [
@@ -53,6 +54,42 @@ describe('ensureSecrets', () => {
     expect(values.length).toBeGreaterThan(15)
     // Only a public key is in its Secret twice.
     expect(values.length - new Set(values).size).toBe(1)
+  })
+
+  const keySecret = rhoso1.find((secret) => secret.keys.some(({ rule }) => rule === 'ssh-private-key'))
+  const encode = (text: string): string => Buffer.from(text).toString('base64')
+  const completed = async (data: Record<string, string>) => {
+    const { client, objects } = memoryCluster()
+    if (!keySecret) throw new Error('the plan has a Secret with a key pair')
+    const { name, namespace } = keySecret
+    await client.create({ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, data })
+    await ensureSecrets({ client, site: 'lab' }, [keySecret], stage().context)
+    return objects('Secret')[0]?.['data'] as Record<string, string>
+  }
+
+  it('derives the public half of a key that it finds', async () => {
+    const { privateKey, publicKey } = generateSshKeyPair('rhoso1@stackloom')
+    const data = await completed({ 'ssh-privatekey': encode(privateKey) })
+    expect(data['ssh-publickey']).toBe(encode(publicKey))
+  })
+
+  it('refuses a public half without its private half, and a private half that it cannot read', async () => {
+    const { publicKey } = generateSshKeyPair('x')
+    await expect(completed({ 'ssh-publickey': encode(publicKey) })).rejects.toThrow('SL4028')
+    await expect(completed({ 'ssh-privatekey': encode('damaged') })).rejects.toThrow('SL4028')
+  })
+
+  it.each([
+    ['rsa', 'RFC4716'],
+    ['rsa', 'PEM'],
+    ['ecdsa', 'PKCS8'],
+    ['ed25519', 'RFC4716'],
+  ])('derives the same public key as ssh-keygen for %s in the format %s', (type, format) => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-key-'))
+    const file = path.join(folder, 'key')
+    execFileSync('ssh-keygen', ['-q', '-t', type, '-m', format, '-N', '', '-C', 'x', '-f', file])
+    expect(derivePublicKey(readFileSync(file, 'utf8'), 'x')).toBe(readFileSync(`${file}.pub`, 'utf8'))
+    rmSync(folder, { recursive: true })
   })
 
   it('adds missing keys and keeps existing ones', async () => {

@@ -4,7 +4,7 @@
  * Existing values are never overwritten; keys that a new service needs are added. Values appear in no event, finding or
  * file, and no two clouds share one.
  */
-import { generateKeyPairSync, randomBytes, randomInt } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import type { KubeObject } from '../api/object.ts'
 import { failure } from '../errors/failure.ts'
 import { isApiError } from '../kube/api-error.ts'
@@ -12,9 +12,10 @@ import type { KubeClient } from '../kube/client.ts'
 import { ownershipLabels } from '../render/labels.ts'
 import type { NeededSecret, SecretKey, SecretRule } from '../render/needed-secrets.ts'
 import type { StageContext } from '../run/stage.ts'
-import { secretNotProvided } from './findings/up.ts'
+import { incompleteKeyPair, secretNotProvided } from './findings/up.ts'
 import { FIELD_MANAGER } from './object-changes.ts'
 import { type RetryPolicy, retry } from './retry.ts'
+import { derivePublicKey, generateSshKeyPair, type SshKeyPair } from './ssh-keys.ts'
 import type { StageWork } from './stages/apply-and-wait.ts'
 
 type Change = 'created' | 'changed' | 'unchanged'
@@ -71,7 +72,7 @@ async function ensureSecret(client: KubeClient, secret: NeededSecret, site: stri
     const { name, namespace } = secret
     throw failure(secretNotProvided, { name, namespace, key: provided.key }, { exitCode: 1 })
   }
-  const data = encodeValues(generateValues(missing, secret.cloud))
+  const data = encodeValues(generateValues(missing, secret.cloud, existingKeyPair(secret, missing, live)))
   if (!live) return createSecret(client, renderSecret(secret, site, data))
   // The update carries the version that was read, so a key that is added meanwhile is never replaced.
   const updated = { ...live, apiVersion: 'v1', kind: 'Secret', data: { ...data, ...(live['data'] as object) } }
@@ -100,13 +101,39 @@ function renderSecret(
 }
 
 /** Both halves of a key pair must match, so all keys of a Secret come from one pair. */
-function generateValues(keys: readonly SecretKey[], cloud: string): Readonly<Record<string, string>> {
-  let pair: SshKeyPair | undefined
+function generateValues(
+  keys: readonly SecretKey[],
+  cloud: string,
+  existing: SshKeyPair | undefined,
+): Readonly<Record<string, string>> {
+  let pair = existing
   const keyPair = (): SshKeyPair => {
     pair ??= generateSshKeyPair(`${cloud}@stackloom`)
     return pair
   }
   return Object.fromEntries(keys.map(({ key, rule }) => [key, generateValue(rule, keyPair)]))
+}
+
+/**
+ * The key pair that the Secret has a part of: a public half is derived from its private half. A private half cannot be
+ * restored, and a new one would not match what the nodes know already.
+ */
+function existingKeyPair(
+  { keys, name, namespace, cloud }: NeededSecret,
+  missing: readonly SecretKey[],
+  live: KubeObject | undefined,
+): SshKeyPair | undefined {
+  const data = (live?.['data'] ?? {}) as Readonly<Record<string, string>>
+  const halves = keys.filter(({ rule }) => rule === 'ssh-private-key' || rule === 'ssh-public-key')
+  const present = halves.filter(({ key }) => data[key] !== undefined)
+  const [absent] = halves.filter((half) => missing.includes(half))
+  if (present.length === 0 || !absent) return undefined
+  const found = present.find(({ rule }) => rule === 'ssh-private-key')
+  const privateKey = Buffer.from(data[found?.key ?? ''] ?? '', 'base64').toString()
+  const publicKey = derivePublicKey(privateKey, `${cloud}@stackloom`)
+  if (publicKey !== undefined) return { privateKey, publicKey }
+  const facts = { namespace, name, key: absent.key, other: found?.key ?? present[0]?.key ?? '' }
+  throw failure(incompleteKeyPair, facts, { exitCode: 1 })
 }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
@@ -139,39 +166,4 @@ function missingKeys({ keys }: NeededSecret, live: KubeObject | undefined): read
 
 function secretRef({ name, namespace }: NeededSecret) {
   return { apiVersion: 'v1', kind: 'Secret', namespace, name } as const
-}
-
-export interface SshKeyPair {
-  readonly privateKey: string
-  /** A line of authorized_keys. */
-  readonly publicKey: string
-}
-
-const CURVE = 'nistp521'
-const KEY_TYPE = `ecdsa-sha2-${CURVE}`
-/** Bytes of one coordinate of a point on P-521. */
-const COORDINATE = 66
-
-/** Generates an ECDSA key on P-521 as OpenSSH reads it: live migration of the data plane requires this curve. */
-export function generateSshKeyPair(comment: string): SshKeyPair {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-521' })
-  const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
-  const point = Buffer.concat([Buffer.from([4]), decodeCoordinate(x), decodeCoordinate(y)])
-  const blob = Buffer.concat([sshString(Buffer.from(KEY_TYPE)), sshString(Buffer.from(CURVE)), sshString(point)])
-  return {
-    privateKey: privateKey.export({ format: 'pem', type: 'sec1' }).toString(),
-    publicKey: `${KEY_TYPE} ${blob.toString('base64')} ${comment}\n`,
-  }
-}
-
-function decodeCoordinate(text: string): Buffer {
-  const bytes = Buffer.from(text, 'base64url')
-  return Buffer.concat([Buffer.alloc(COORDINATE - bytes.length), bytes])
-}
-
-/** Encodes an SSH string: four bytes of length, then the bytes. */
-function sshString(bytes: Buffer): Buffer {
-  const length = Buffer.alloc(4)
-  length.writeUInt32BE(bytes.length)
-  return Buffer.concat([length, bytes])
 }

@@ -36,3 +36,26 @@ export const unknownCode = problem<{ code: string; nearest: string | undefined }
   message: ({ code, nearest }) => `no finding has the code ${code}${nearest ? `; did you mean ${nearest}?` : ''}`,
   remedy: () => 'list all codes with `stackloom explain`',
 })
+
+export const pathLeavesFolder = problem<{ file: string; folder: string }>({
+  code: 'SL1005',
+  severity: 'error',
+  message: ({ file, folder }) =>
+    `${JSON.stringify(file)} is not below ${folder}: it is outside, or behind a symbolic link`,
+  remedy: ({ file }) =>
+    `replace the symbolic link in ${file} by a folder or a file, or choose another folder with --out`,
+})
+
+export const outputLost = problem<{ reason: string }>({
+  code: 'SL1006',
+  severity: 'error',
+  message: ({ reason }) => `the output is incomplete: ${reason}`,
+  remedy: () => 'free some space, or write to another place, and run the command again',
+})
+
+export const inputTooLarge = problem<{ file: string; limitMiB: number }>({
+  code: 'SL1007',
+  severity: 'error',
+  message: ({ file, limitMiB }) => `${file} has more than ${limitMiB} MiB`,
+  remedy: ({ file }) => `check that ${file} is the intended file`,
+})

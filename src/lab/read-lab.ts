@@ -6,6 +6,7 @@ import { judge, parseAcceptances } from '../site/accept.ts'
 import type { Locator } from '../yaml/locate.ts'
 import { readYaml } from '../yaml/read.ts'
 import { checkLab } from './check/check-lab.ts'
+import { checkExecution } from './check/execution.ts'
 import { resolveLab } from './defaults.ts'
 import type { Lab } from './lab.ts'
 
@@ -25,5 +26,6 @@ export function readLab(input: string | Uint8Array, file: string): ReadLabResult
     locate,
     judges: (code) => code.startsWith('SL80') || code.startsWith('SL81'),
   })
-  return { lab, findings: [...findings, ...judged], locate, locateKey }
+  // Not among the judged ones: a lab file must not be able to accept what it runs on this machine.
+  return { lab, findings: [...findings, ...checkExecution(lab, reading), ...judged], locate, locateKey }
 }

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -115,5 +116,23 @@ describe('renderLab', () => {
     writeFileSync(path.join(folder, 'kolla/passwords.yml'), 'just text')
     await expect(render(labWith())).rejects.toThrow('SL8207')
     expect(read('kolla/passwords.yml')).toBe('just text')
+  })
+
+  it('removes and writes nothing outside its folder, whatever the manifest and the links of the tree are', async () => {
+    await render(labWith())
+    const outside = mkdtempSync(path.join(tmpdir(), 'stackloom-outside-'))
+    writeFileSync(path.join(outside, 'file'), 'x')
+    const hash = createHash('sha256').update('x').digest('hex')
+    const manifest = JSON.parse(read('.stackloom/manifest.json')) as Record<string, string>
+    const names = [path.relative(folder, path.join(outside, 'file')), 'link/file']
+    symlinkSync(outside, path.join(folder, 'link'))
+    const hostile = { ...manifest, ...Object.fromEntries(names.map((name) => [name, hash])) }
+    writeFileSync(path.join(folder, '.stackloom/manifest.json'), JSON.stringify(hostile))
+    await render(labWith())
+    rmSync(path.join(folder, 'terraform'), { recursive: true })
+    symlinkSync(outside, path.join(folder, 'terraform'))
+    await expect(render(labWith())).rejects.toThrow('SL1005')
+    expect(readdirSync(outside)).toEqual(['file'])
+    rmSync(outside, { recursive: true })
   })
 })

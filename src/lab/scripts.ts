@@ -1,4 +1,5 @@
 /** Renders shell scripts: wrappers of the commands that the stages run, and the scripts that stages run in nodes. */
+import { quoteShellWord } from '../exec/shell-words.ts'
 import { pools } from './ceph.ts'
 import { dnsNode, type Lab, nameserverAddress, nodesWithRole, usesCeph } from './lab.ts'
 import type { TreeFile } from './tree.ts'
@@ -27,7 +28,7 @@ exec "$lab/.stackloom/venv/bin/openstack" "$@"`,
       'resolver.sh',
       'Sends names of the lab to its DNS server (macOS). Needs sudo, so it is yours to run.',
       `sudo mkdir -p /etc/resolver
-echo 'nameserver ${nameserverAddress(lab)}' | sudo tee /etc/resolver/${lab.dns.domain}`,
+echo ${quoteShellWord(`nameserver ${nameserverAddress(lab)}`)} | sudo tee /etc/resolver/${quoteShellWord(lab.dns.domain)}`,
     ),
     script(
       'fetch-image.sh',
@@ -106,9 +107,9 @@ from=/tmp/stackloom-ceph
 command -v cephadm > /dev/null || { apt-get -qq update && apt-get -qq -y install cephadm ceph-common; }
 if [ ! -e /etc/ceph/ceph.client.admin.keyring ]; then
   fsid=$(sed -n 's/^fsid = //p' "$from/ceph.conf")
-  cephadm --docker bootstrap --fsid "$fsid" --mon-ip ${monitor?.address ?? ''} \\
-    --cluster-network ${lab.networks.storage.subnet} --config "$from/initial.conf" \\
-    --ssh-user ${lab.user} --ssh-private-key "$from/id_ed25519" --ssh-public-key "$from/id_ed25519.pub" \\
+  cephadm --docker bootstrap --fsid "$fsid" --mon-ip ${quoteShellWord(monitor?.address ?? '')} \\
+    --cluster-network ${quoteShellWord(lab.networks.storage.subnet)} --config "$from/initial.conf" \\
+    --ssh-user ${quoteShellWord(lab.user)} --ssh-private-key "$from/id_ed25519" --ssh-public-key "$from/id_ed25519.pub" \\
     --skip-monitoring-stack --skip-dashboard --skip-firewalld --log-to-file
 fi
 rm -f "$from/id_ed25519"

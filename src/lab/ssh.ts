@@ -1,6 +1,8 @@
 /** Generates SSH key pairs in OpenSSH's formats without ssh-keygen, and renders the SSH configuration of the nodes. */
 import { createPublicKey, generateKeyPair, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
+import { failure } from '../errors/failure.ts'
+import { unusablePath } from './findings/rendered-tree.ts'
 import type { SshKeyPair } from './kolla/passwords.ts'
 import type { Lab } from './lab.ts'
 import { banner, type TreeFile } from './tree.ts'
@@ -80,6 +82,16 @@ function encodeMpint(base64url: string): Buffer {
   return encodeField((bytes[0] ?? 0) & 0x80 ? Buffer.concat([Buffer.alloc(1), bytes]) : bytes)
 }
 
+/**
+ * Quotes an argument of ssh_config. ssh expands `%` and `${…}` in paths, and only `%` can be escaped; a line break would
+ * begin another option. Both are refused.
+ */
+export function quoteSshArgument(text: string): string {
+  const obstacle = /\p{Cc}|\$\{/u.exec(text)?.[0]
+  if (obstacle !== undefined) throw failure(unusablePath, { path: text, part: obstacle })
+  return `"${text.replaceAll(/["\\]/g, (character) => `\\${character}`).replaceAll('%', '%%')}"`
+}
+
 /** For `ssh -F ssh/config node1`. Paths are absolute, because ssh resolves relative ones from the working directory. */
 export function sshConfigFile(lab: Lab, folder: string): TreeFile {
   const hosts = lab.nodes.map(
@@ -91,9 +103,9 @@ export function sshConfigFile(lab: Lab, folder: string): TreeFile {
     path: 'ssh/config',
     text: `${banner()}${hosts.join('')}Host *
   User ${lab.user}
-  IdentityFile "${folder}/ssh/id_ed25519"
+  IdentityFile ${quoteSshArgument(`${folder}/ssh/id_ed25519`)}
   IdentitiesOnly yes
-  UserKnownHostsFile "${folder}/ssh/known_hosts"
+  UserKnownHostsFile ${quoteSshArgument(`${folder}/ssh/known_hosts`)}
   StrictHostKeyChecking accept-new
   BatchMode yes
   ConnectTimeout 10

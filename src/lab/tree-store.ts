@@ -1,9 +1,10 @@
 /** Reads and writes the rendered tree on disk. A killed run leaves whole files, each either old or new. */
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { unwritableFile } from '../errors/common.ts'
+import { pathLeavesFolder, unwritableFile } from '../errors/common.ts'
 import { failure, formatError } from '../errors/failure.ts'
 import type { Exec } from '../exec/process.ts'
+import { resolveBelow } from '../files/path-below.ts'
 import { writeFileAtomicallySync } from '../files/write-file.ts'
 import type { RenderedTree } from './check/rendered-tree.ts'
 import { MANIFEST, type ReadExisting, STATE_FOLDER, type TreeFile } from './tree.ts'
@@ -13,9 +14,15 @@ import { buildManifest, type Manifest, type TreeChange } from './tree-changes.ts
 export function createTreeReader(folder: string): ReadExisting {
   const cache = new Map<string, string | undefined>()
   return (file) => {
-    if (!cache.has(file)) cache.set(file, readIfExists(path.join(folder, file)))
+    if (!cache.has(file)) cache.set(file, readBelow(folder, file))
     return cache.get(file)
   }
+}
+
+/** A file that is behind a symbolic link counts as missing: it is refused when it would be written. */
+function readBelow(folder: string, file: string): string | undefined {
+  const target = resolveBelow(folder, file)
+  return target === undefined ? undefined : readIfExists(target)
 }
 
 export function readIfExists(file: string): string | undefined {
@@ -35,15 +42,24 @@ export function readManifest(folder: string): Manifest {
   }
 }
 
+/** Refuses all changes before the first write when one of them would leave the folder. */
 export function writeTree(folder: string, changes: readonly TreeChange[]): void {
+  for (const change of changes) targetPath(folder, change.kind === 'removed' ? change.path : change.file.path)
+  targetPath(folder, MANIFEST)
   const files = changes.flatMap((change) => (change.kind === 'removed' ? [] : [change.file]))
   mkdirSync(path.join(folder, STATE_FOLDER), { recursive: true, mode: 0o700 })
   for (const change of changes) {
-    if (change.kind === 'removed') rmSync(path.join(folder, change.path), { force: true })
+    if (change.kind === 'removed') rmSync(targetPath(folder, change.path), { force: true })
     else if (change.kind !== 'unchanged') writeTreeFile(folder, change.file)
-    else if (change.file.secret) chmodSync(path.join(folder, change.file.path), fileMode(change.file))
+    else if (change.file.secret) chmodSync(targetPath(folder, change.file.path), fileMode(change.file))
   }
   writeTreeFile(folder, { path: MANIFEST, text: `${JSON.stringify(buildManifest(files), null, 1)}\n` })
+}
+
+function targetPath(folder: string, file: string): string {
+  const target = resolveBelow(folder, file)
+  if (target === undefined) throw failure(pathLeavesFolder, { file, folder }, { exitCode: 1 })
+  return target
 }
 
 function fileMode(file: TreeFile): number {
@@ -52,7 +68,7 @@ function fileMode(file: TreeFile): number {
 }
 
 export function writeTreeFile(folder: string, file: TreeFile): void {
-  const target = path.join(folder, file.path)
+  const target = targetPath(folder, file.path)
   try {
     mkdirSync(path.dirname(target), { recursive: true, ...(file.secret && { mode: 0o700 }) })
     writeFileAtomicallySync(target, file.text, fileMode(file))

@@ -85,3 +85,10 @@ export const foreignFile = problem<{ file: string }>({
   message: ({ file }) => `${file} exists already, and Stackloom did not write it`,
   remedy: ({ file }) => `choose another folder, or remove ${file}; nothing was written`,
 })
+
+export const editedTreeFile = problem<{ file: string }>({
+  code: 'SL3208',
+  severity: 'error',
+  message: ({ file }) => `${file} was edited since it was rendered, and would be overwritten`,
+  remedy: () => 'move the change into the site file (overrides take any field), or discard it with --overwrite',
+})

@@ -14,6 +14,7 @@ import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
+import { oneLine } from '../output/text.ts'
 import { type PlanningOptions, planFromFiles, withPlanningOptions } from '../planning.ts'
 
 interface Source extends ClusterFlags {
@@ -133,7 +134,9 @@ function formatServer({ namespace, name, servers, ready, names, unusable }: Serv
     ...(wasQueried ? [formatAnswer(served)] : []),
     served.from.join(', '),
   ])
-  const skipped = unusable.map(({ text, from }) => `skipped: ${text} of ${from} is not an address\n`).join('')
+  const skipped = unusable
+    .map(({ text, from }) => `skipped: ${oneLine(text)} of ${oneLine(from)} is not an address\n`)
+    .join('')
   return `${head}${rows.length > 0 ? formatTable(header, rows, columns) : 'serves no name\n'}${skipped}`
 }
 

@@ -1,6 +1,7 @@
 /** Formats findings: location, code and message on the first line, owners and remedy below. */
 import pc from 'picocolors'
 import { type Finding, isFileLocation, type Where } from '../../errors/finding.ts'
+import { oneLine, quoteLines } from './text.ts'
 
 export function formatWhere(where: Where): string {
   if (isFileLocation(where)) return `${where.file}:${where.line}:${where.column}`
@@ -11,10 +12,10 @@ export function formatWhere(where: Where): string {
 export function formatFinding(finding: Finding, colour: boolean): string {
   const { red, yellow, cyan, dim, bold } = pc.createColors(colour)
   const paint = { error: red, warning: yellow, info: cyan }[finding.severity]
-  const location = finding.where ? `${bold(formatWhere(finding.where))}: ` : ''
-  const owners = (finding.owners ?? []).map((owner) => `\n    ${dim('owner:')} ${owner}`).join('')
-  const remedy = `\n    ${dim('fix:')} ${finding.remedy}`
-  return `${location}${paint(`${finding.severity} ${finding.code}`)}: ${finding.message}${owners}${remedy}\n`
+  const location = finding.where ? `${bold(oneLine(formatWhere(finding.where)))}: ` : ''
+  const owners = (finding.owners ?? []).map((owner) => `\n    ${dim('owner:')} ${oneLine(owner)}`).join('')
+  const remedy = `\n    ${dim('fix:')} ${quoteLines(finding.remedy)}`
+  return `${location}${paint(`${finding.severity} ${finding.code}`)}: ${quoteLines(finding.message)}${owners}${remedy}\n`
 }
 
 export function formatFindings(findings: readonly Finding[], colour: boolean): string {

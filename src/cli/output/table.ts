@@ -10,9 +10,16 @@ export function visibleWidth(text: string): number {
 }
 
 export function formatTable(header: Row, rows: readonly Row[], columns = 80): string {
-  const all = [header, ...rows]
-  const widths = header.map((_, column) => Math.max(...all.map((row) => visibleWidth(row[column] ?? ''))))
+  const all = [header, ...rows].map((row) => row.map(joinLines))
+  const widths = header.map((_, column) =>
+    all.reduce((width, row) => Math.max(width, visibleWidth(row[column] ?? '')), 0),
+  )
   return all.map((row) => `${formatRow(row, widths, columns)}\n`).join('')
+}
+
+/** A line break in a cell would begin a row that looks like one of ours. */
+function joinLines(cell: string): string {
+  return cell.replaceAll(/[\r\n\t]+/g, ' ')
 }
 
 function formatRow(row: Row, widths: readonly number[], columns: number): string {

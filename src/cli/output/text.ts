@@ -25,6 +25,31 @@ export function oneLine(text: string): string {
   return text.replace(ESCAPE_CODE, '').replace(BLANK, ' ').trim()
 }
 
+// oxlint-disable-next-line no-control-regex -- control characters are made visible
+const CONTROL = /\u001b\[[0-9;]*m|\r\n|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+
+/**
+ * Makes control characters visible as `\\u001b`, which is the same text in JSON and YAML. Data of a cluster could otherwise
+ * write to the clipboard or move the cursor. Colours stay where the stream has them.
+ */
+export function escapeControls(text: string, colour: boolean): string {
+  return text.replace(CONTROL, (found) => {
+    if (found === '\r\n' || (colour && found.length > 1)) return found
+    return [...found].map(escapeControl).join('')
+  })
+}
+
+function escapeControl(character: string): string {
+  // oxlint-disable-next-line no-control-regex -- the rest of a colour code is printable
+  if (!/[\u0000-\u001f\u007f-\u009f]/.test(character)) return character
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+/** Marks every line after the first, so that data cannot look like a line of ours. */
+export function quoteLines(text: string): string {
+  return escapeControls(text, false).replaceAll(/\r?\n/g, '\n    | ')
+}
+
 export function truncate(text: string, width: number): string {
   if (text.length <= width) return text
   return width <= 0 ? '' : `${text.slice(0, width - 1)}…`

@@ -14,6 +14,7 @@ import { type Planning, type PlanningOptions, planFromFiles, saveLock, withPlann
 
 interface Options extends PlanningOptions {
   readonly out?: string
+  readonly overwrite?: boolean
   readonly gitops?: GitopsTool
   readonly crds?: string
   readonly cloud?: string
@@ -28,6 +29,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom render --locked --out tree        # in a pipeline: fails instead of deciding',
   ])
     .option('--out <dir>', 'write a tree of files to this folder instead')
+    .option('--overwrite', 'overwrite files of the tree that were edited by hand')
     .addOption(new Option('--gitops <tool>', 'annotate and order for this tool').choices(['argocd', 'flux']))
     .addOption(
       new Option('--crds <set>', "render for this version of the control plane's API").choices(['today', '2023']),
@@ -82,13 +84,15 @@ async function formatStream(
 async function writeOut(
   { plan }: Planning,
   documents: readonly RenderedDocument[],
-  { out = '.', gitops }: Options,
+  { out = '.', gitops, overwrite = false }: Options,
   io: Io,
 ): Promise<void> {
   const { gitopsTree } = await import('../../render/gitops/tree.ts')
   const { writeTree } = await import('./write-tree.ts')
   const tree = gitopsTree(plan, documents, gitops)
-  const { written, removed, findings } = await writeTree(path.resolve(io.cwd, out), tree)
+  // From here on a signal waits: the tree changes as a whole.
+  io.stop.throwIfAborted()
+  const { written, removed, findings } = await writeTree(path.resolve(io.cwd, out), tree, { overwrite })
   io.stderr(formatFindings(findings, io.colour.stderr))
   const changed = written.length + removed.length
   const what = changed === 0 ? 'nothing changed' : `${written.length} written, ${removed.length} removed`

@@ -1,11 +1,11 @@
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Disk, writeTree } from './write-tree.ts'
 
-const disk: Disk = { mkdir, rename, writeFile }
 const files = (texts: Record<string, string>): ReadonlyMap<string, string> => new Map(Object.entries(texts))
 
 let root: string
@@ -47,11 +47,48 @@ describe('writeTree', () => {
     expect(await contents()).toEqual({ 'README.md': 'mine\n', 'a.yaml': 'a\n', 'b.yaml': 'changed\n' })
   })
 
-  it('restores a rendered file that was changed', async () => {
-    const tree = files({ 'a.yaml': 'a\n' })
-    await writeTree(root, tree)
+  it('refuses to overwrite a rendered file that was edited, unless --overwrite is given', async () => {
+    await writeTree(root, files({ 'a.yaml': 'a\n', 'b.yaml': 'b\n' }))
     await writeFile(path.join(root, 'a.yaml'), 'changed\n')
-    expect((await writeTree(root, tree)).written).toEqual(['a.yaml'])
+    const tree = files({ 'a.yaml': 'A\n', 'b.yaml': 'B\n' })
+    await expect(writeTree(root, tree)).rejects.toThrow('SL3208')
+    expect(await contents()).toEqual({ 'a.yaml': 'changed\n', 'b.yaml': 'b\n' })
+    expect((await writeTree(root, tree, { overwrite: true })).written).toEqual(['a.yaml', 'b.yaml'])
+  })
+
+  it('takes an edited file that equals the new text as written', async () => {
+    await writeTree(root, files({ 'a.yaml': 'a\n' }))
+    await writeFile(path.join(root, 'a.yaml'), 'A\n')
+    expect((await writeTree(root, files({ 'a.yaml': 'A\n' }))).written).toEqual([])
+  })
+
+  it('removes nothing outside the tree, whatever its record lists', async () => {
+    await writeTree(root, files({ 'a.yaml': 'a\n' }))
+    const lock = path.join(path.dirname(root), 'site.lock.yaml')
+    await writeFile(lock, 'lock\n')
+    await mkdir(path.join(path.dirname(root), 'outside'))
+    await writeFile(path.join(path.dirname(root), 'outside/file'), 'lock\n')
+    await symlink('../outside', path.join(root, 'link'))
+    const hash = createHash('sha256').update('lock\n').digest('hex')
+    const record = { '../site.lock.yaml': hash, [lock]: hash, 'link/file': hash }
+    await writeFile(path.join(root, '.stackloom-tree.json'), JSON.stringify(record))
+    await writeTree(root, files({ 'b.yaml': 'b\n' }))
+    expect(await readFile(lock, 'utf8')).toBe('lock\n')
+    expect(await readFile(path.join(path.dirname(root), 'outside/file'), 'utf8')).toBe('lock\n')
+  })
+
+  it.each([
+    ['folder', 'clouds', 'outside'],
+    ['file', 'a.yaml', 'outside/file'],
+    ['record', '.stackloom-tree.json', 'outside/file'],
+  ])('does not write through a symbolic link instead of a %s', async (_, name, target) => {
+    await mkdir(root)
+    await mkdir(path.join(path.dirname(root), 'outside'))
+    await writeFile(path.join(path.dirname(root), 'outside/file'), '{}')
+    await symlink(path.join('..', target), path.join(root, name))
+    const tree = files({ 'a.yaml': 'a\n', 'clouds/b.yaml': 'b\n' })
+    await expect(writeTree(root, tree, { overwrite: true })).rejects.toThrow('SL1005')
+    expect(await readdir(path.join(path.dirname(root), 'outside'))).toEqual(['file'])
   })
 
   it('does not overwrite a file that it did not write', async () => {
@@ -78,7 +115,7 @@ describe('writeTree', () => {
         rename: step(rename),
         writeFile: step(writeFile),
       } as unknown as Disk
-      const done = await writeTree(root, after, broken).catch((thrown: unknown) => thrown)
+      const done = await writeTree(root, after, { disk: broken }).catch((thrown: unknown) => thrown)
       steps = failing
       if (!(done instanceof Error)) break
       expect(done.message).toContain('no space left')
@@ -87,6 +124,6 @@ describe('writeTree', () => {
     }
     expect(steps).toBeGreaterThan(10)
     expect(await contents()).toEqual(Object.fromEntries(after))
-    expect(await writeTree(root, after, disk)).toMatchObject({ written: [], removed: [] })
+    expect(await writeTree(root, after)).toMatchObject({ written: [], removed: [] })
   })
 })

@@ -2,16 +2,17 @@
  * Writes a tree of files as one change: all of it or nothing.
  *
  * Drafts are written first and then moved into place; replaced files are kept until the end, so that a failure restores
- * them. A record lists the written files: only these are removed later, and only if they are unchanged.
+ * them. A record lists the written files: only these are replaced or removed later, and only if they are unchanged.
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { unwritableFile } from '../../errors/common.ts'
+import { pathLeavesFolder, unwritableFile } from '../../errors/common.ts'
 import { Failure, failure, formatError } from '../../errors/failure.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { changedByOthers, foreignFile } from '../../render/findings.ts'
+import { resolveBelow } from '../../files/path-below.ts'
+import { changedByOthers, editedTreeFile, foreignFile } from '../../render/findings.ts'
 
 export interface TreeChanges {
   readonly written: readonly string[]
@@ -27,7 +28,13 @@ export interface Disk {
   readonly writeFile: typeof writeFile
 }
 
-const disk: Disk = { mkdir, rename, writeFile }
+const realDisk: Disk = { mkdir, rename, writeFile }
+
+export interface WriteTreeOptions {
+  /** Replaces files that were edited since they were written. */
+  readonly overwrite?: boolean
+  readonly disk?: Disk
+}
 
 /** Lists the written files with their hashes. */
 const RECORD = '.stackloom-tree.json'
@@ -38,9 +45,10 @@ type Record = Readonly<globalThis.Record<string, string>>
 export async function writeTree(
   root: string,
   files: ReadonlyMap<string, string>,
-  { mkdir: makeFolder, rename: move, writeFile: write }: Disk = disk,
+  { overwrite = false, disk: { mkdir: makeFolder, rename: move, writeFile: write } = realDisk }: WriteTreeOptions = {},
 ): Promise<TreeChanges> {
   const drafts = path.join(root, DRAFTS)
+  refuseOutside(root, [...files.keys(), RECORD])
   const before = await readRecord(root)
   const record = Object.fromEntries([...files].map(([name, text]) => [name, hashText(text)]))
   const present = await readHashes(root, [...files.keys()])
@@ -48,6 +56,13 @@ export async function writeTree(
   if (conflicts.length > 0) {
     throw new Failure(
       conflicts.map(([name]) => finding(foreignFile, { file: path.join(root, name) })),
+      1,
+    )
+  }
+  const edited = [...present].filter(([name, hash]) => hash !== before[name] && hash !== record[name])
+  if (edited.length > 0 && !overwrite) {
+    throw new Failure(
+      edited.map(([name]) => finding(editedTreeFile, { file: path.join(root, name) })),
       1,
     )
   }
@@ -93,9 +108,20 @@ export async function writeTree(
   return { written, removed: stale, findings }
 }
 
+function refuseOutside(root: string, names: readonly string[]): void {
+  const outside = names.filter((name) => resolveBelow(root, name) === undefined)
+  if (outside.length === 0) return
+  throw new Failure(
+    outside.map((file) => finding(pathLeavesFolder, { file, folder: root })),
+    1,
+  )
+}
+
+/** The record may come from elsewhere with the tree: only files below the tree count as written by Stackloom. */
 async function readRecord(root: string): Promise<Record> {
   try {
-    return JSON.parse(await readFile(path.join(root, RECORD), 'utf8')) as Record
+    const record = JSON.parse(await readFile(path.join(root, RECORD), 'utf8')) as Record | null
+    return Object.fromEntries(Object.entries(record ?? {}).filter(([name]) => resolveBelow(root, name) !== undefined))
   } catch {
     // Without a record no file is ours.
     return {}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { dnsData, dnsMasq, host } from '../../../test/dns.ts'
-import { buildDnsReport, hasWrongAnswer } from './names-report.ts'
+import { buildDnsReport, formatHostsFile, hasWrongAnswer } from './names-report.ts'
 
 describe('buildDnsReport', () => {
   it('reports a server as ready only when its status does', () => {
@@ -37,5 +37,14 @@ describe('hasWrongAnswer', () => {
     expect(hasWrongAnswer({ ...served, answered: ['10.0.0.2', '10.0.0.1'] })).toBe(false)
     expect(hasWrongAnswer({ ...served, answered: ['10.0.0.2'] })).toBe(true)
     expect(hasWrongAnswer({ ...served, answered: [] })).toBe(true)
+  })
+})
+
+describe('formatHostsFile', () => {
+  it('leaves out names and addresses that would add other names', () => {
+    const names = ['a.example.com', 'x\n6.6.6.6 bank.example', 'x bank.example', 'x#', '\u001b]52;c;eA\u0007']
+    const hosts = names.map((name) => ({ name, address: '10.0.0.1' }))
+    const file = formatHostsFile([...hosts, { name: 'b', address: '10.0.0.2\n6.6.6.6' }])
+    expect(file).toBe('10.0.0.1 a.example.com\n')
   })
 })

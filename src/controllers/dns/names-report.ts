@@ -1,8 +1,10 @@
 /** Reports the names that DNSMasqs serve: addresses, sources, and the answers of the server where it was queried. Pure. */
+
 import type { DnsData } from '../../api/dnsdata.ts'
 import type { DnsMasq } from '../../api/dnsmasq.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
+import { parseAddress } from '../../net/address.ts'
 import { wrongDnsAnswer } from './findings.ts'
 import { collectHostSources, parseHosts } from './hosts-file.ts'
 
@@ -92,9 +94,15 @@ export function findWrongAnswers(
     )
 }
 
-/** A hosts file with one line per address. */
+/** A blank or a line break in a name would add other names to /etc/hosts. */
+const HOST_NAME = /^[\w.-]+$/
+
+/** A hosts file with one line per address. Names that are no host names are left out. */
 export function formatHostsFile(names: readonly { readonly name: string; readonly address: string }[]): string {
   const lines = new Map<string, Set<string>>()
-  for (const { name, address } of names) lines.set(address, (lines.get(address) ?? new Set()).add(name))
+  for (const { name, address } of names) {
+    if (!HOST_NAME.test(name) || !parseAddress(address)) continue
+    lines.set(address, (lines.get(address) ?? new Set()).add(name))
+  }
   return [...lines].map(([address, all]) => `${address} ${[...all].join(' ')}\n`).join('')
 }

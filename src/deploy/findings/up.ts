@@ -52,6 +52,15 @@ export const secretNotProvided = problem<{ namespace: string; name: string; key:
     `create it: kubectl -n ${namespace} create secret generic ${name} --from-file=${key}=FILE`,
 })
 
+export const incompleteKeyPair = problem<{ namespace: string; name: string; key: string; other: string }>({
+  code: 'SL4028',
+  severity: 'error',
+  message: ({ namespace, name, key, other }) =>
+    `Secret ${namespace}/${name} has ${other} and no ${key}, which cannot be derived from it`,
+  remedy: ({ namespace, name, key }) =>
+    `add ${key} of the same pair, or delete the Secret to generate a new pair: kubectl -n ${namespace} delete secret ${name}`,
+})
+
 export const needsConsent = problem<{ many: number; risks: string }>({
   code: 'SL4016',
   severity: 'error',

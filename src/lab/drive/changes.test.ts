@@ -3,10 +3,10 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { labWith } from '../../../test/lab.ts'
 import { createLabRig, lvmAndCephLab } from '../../../test/lab-rig.ts'
+import { formatShellCommand } from '../../exec/shell-words.ts'
 import { diagnose, gatherFacts } from './lab-doctor.ts'
 import { readLabStatus } from './lab-status.ts'
 import { backupSteps, downSteps, snapshotSteps } from './maintenance.ts'
-import { formatShellCommand } from './stage.ts'
 import { openStateStore } from './state.ts'
 
 const rig = createLabRig()

@@ -103,10 +103,6 @@ export function run(
   return { kind: 'run', command, description, ...options }
 }
 
-export function formatShellCommand(words: readonly string[]): string {
-  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ')
-}
-
 export function readInputs({ read }: DriveContext, ...paths: readonly string[]): readonly (string | undefined)[] {
   return paths.map((path) => read(path))
 }

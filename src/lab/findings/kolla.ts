@@ -52,6 +52,13 @@ export const unknownVariable = problem<{ variable: string; nearest: string | und
     nearest ? `write ${nearest}, or remove ${variable}` : `remove ${variable}, or accept SL8146 with the reason`,
 })
 
+export const runsOnHost = problem<{ field: string; why: string }>({
+  code: 'SL8147',
+  severity: 'error',
+  message: ({ field, why }) => `${field} could run a program on this machine: ${why}`,
+  remedy: ({ field }) => `write the value of ${field} out, or use filters only, such as {{ name | default('x') }}`,
+})
+
 export const storageWithoutDisks = problem<{ phase: string; why: string }>({
   code: 'SL8150',
   severity: 'error',

@@ -50,3 +50,11 @@ export const unreadableSecret = problem<{ file: string; why: string }>({
   message: ({ file, why }) => `${file} exists and cannot be used: ${why}`,
   remedy: ({ file }) => `repair ${file}, or remove it: then it is generated again, and the cloud needs a reconfigure`,
 })
+
+export const unusablePath = problem<{ path: string; part: string }>({
+  code: 'SL8208',
+  severity: 'error',
+  message: ({ path, part }) =>
+    `${JSON.stringify(path)} contains ${JSON.stringify(part)}, which ssh cannot take as text`,
+  remedy: () => 'choose another folder with --out',
+})

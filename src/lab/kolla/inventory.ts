@@ -44,8 +44,8 @@ export function buildHostVars(lab: Lab, node: LabNode): Readonly<Record<string, 
     ansible_user: lab.user,
     // Relative to the inventory, so that the tree can be moved.
     ansible_ssh_private_key_file: '{{ inventory_dir }}/../ssh/id_ed25519',
-    ansible_ssh_common_args:
-      '-o UserKnownHostsFile={{ inventory_dir }}/../ssh/known_hosts -o StrictHostKeyChecking=accept-new',
+    // Ansible splits it into words, and ssh splits the value again: the folder may contain blanks.
+    ansible_ssh_common_args: `-o 'UserKnownHostsFile="{{ inventory_dir }}/../ssh/known_hosts"' -o StrictHostKeyChecking=accept-new`,
     ansible_become: true,
     network_interface: lab.networks.management.interface,
     ...(tunnel && { tunnel_interface: tunnel.interface }),

@@ -3,6 +3,7 @@
  *
  * A definition contains nothing about other nodes: otherwise a new node would replace every VM.
  */
+import { quoteShellWord } from '../../exec/shell-words.ts'
 import { writeYaml } from '../../yaml/write.ts'
 import type { Lab, LabDisk, LabNode } from '../lab.ts'
 import { banner, type TreeFile } from '../tree.ts'
@@ -101,17 +102,20 @@ manage_etc_hosts: false
 `
 
 function identityScript(lab: Lab, node: LabNode): string {
+  const { name, address } = node
   return `#!/bin/sh
 set -eu
-hostnamectl set-hostname ${node.name}
-grep -q '^${node.address} ' /etc/hosts ||
-  echo '${node.address} ${node.name}.${lab.dns.domain} ${node.name}' >> /etc/hosts
-install -d -m 700 -o ${lab.user} -g ${lab.user} /home/${lab.user}/.ssh
-touch /home/${lab.user}/.ssh/authorized_keys
-grep -qxF "$(cat /etc/stackloom/authorized_key)" /home/${lab.user}/.ssh/authorized_keys ||
-  cat /etc/stackloom/authorized_key >> /home/${lab.user}/.ssh/authorized_keys
-chown ${lab.user}:${lab.user} /home/${lab.user}/.ssh/authorized_keys
-chmod 600 /home/${lab.user}/.ssh/authorized_keys
+user=${quoteShellWord(lab.user)}
+hostnamectl set-hostname ${quoteShellWord(name)}
+grep -q ${quoteShellWord(`^${address} `)} /etc/hosts ||
+  echo ${quoteShellWord(`${address} ${name}.${lab.dns.domain} ${name}`)} >> /etc/hosts
+keys=/home/$user/.ssh/authorized_keys
+install -d -m 700 -o "$user" -g "$user" "/home/$user/.ssh"
+touch "$keys"
+grep -qxF "$(cat /etc/stackloom/authorized_key)" "$keys" ||
+  cat /etc/stackloom/authorized_key >> "$keys"
+chown "$user:$user" "$keys"
+chmod 600 "$keys"
 netplan apply
 `
 }

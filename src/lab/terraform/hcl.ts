@@ -58,7 +58,20 @@ function formatValue(value: HclValue, indent: string): string {
   return `{\n${formatAttributes(map, `${indent}  `)}${indent}}`
 }
 
-/** Escapes `${` and `%{`, which start a template. */
-function quote(text: string): string {
-  return JSON.stringify(text).replaceAll('${', '$${').replaceAll('%{', '%%{')
+/** Quotes a path below the folder of the module. */
+export function modulePath(file: string): HclValue {
+  return { expression: `"\${path.module}/${quote(file).slice(1)}` }
+}
+
+/**
+ * Escapes `${` and `%{`, which start a template, and control characters by number, because HCL has no `\b` and `\f`.
+ * The replacement is a function: in a replacement text `$$` means one dollar sign.
+ */
+export function quote(text: string): string {
+  const escaped = text
+    .replaceAll(/[\p{Cc}"\\]/gu, (character) =>
+      /["\\]/.test(character) ? `\\${character}` : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    )
+    .replaceAll(/[$%](?=\{)/g, (sign) => sign + sign)
+  return `"${escaped}"`
 }

@@ -6,7 +6,7 @@ import { formatValue } from '../../net/address.ts'
 import { parseCidr } from '../../net/cidr.ts'
 import { type Lab, nameserverAddress, usesCeph, usesLvm, usesTls } from '../lab.ts'
 import { banner, type TreeFile } from '../tree.ts'
-import { type HclBlock, ref, writeHcl } from './hcl.ts'
+import { type HclBlock, modulePath, ref, writeHcl } from './hcl.ts'
 
 const FOLDER = 'terraform/openstack'
 
@@ -109,7 +109,7 @@ function compute(lab: Lab): readonly HclBlock[] {
     ? image.file.startsWith('/')
       ? { local_file_path: image.file }
       : { image_source_url: image.file }
-    : { local_file_path: ref(`"\${path.module}/${image.file}"`) }
+    : { local_file_path: modulePath(image.file) }
   return [
     ...flavors.map(({ name, vcpus, ram, disk }) =>
       resource('compute_flavor_v2', name.replaceAll(/[^A-Za-z0-9_-]/g, '_'), {

@@ -2,6 +2,7 @@
 import path from 'node:path'
 import { type Failure, failure } from '../../../errors/failure.ts'
 import { type ProcessResult, succeeded } from '../../../exec/process.ts'
+import { quoteShellWord } from '../../../exec/shell-words.ts'
 import { editYaml } from '../../../yaml/edit.ts'
 import { readYaml } from '../../../yaml/read.ts'
 import { writeYaml } from '../../../yaml/write.ts'
@@ -52,7 +53,7 @@ function requireVersion(tool: string, minimum: string): (result: ProcessResult) 
 }
 
 function staleSudoers(lab: Lab): Failure {
-  const home = lab.host.storage === undefined ? '' : `LIMA_HOME=${path.join(lab.host.storage, 'lima')} `
+  const home = lab.host.storage === undefined ? '' : `LIMA_HOME=${quoteShellWord(path.join(lab.host.storage, 'lima'))} `
   return failure(sudoersStale, { command: `${home}limactl sudoers | sudo tee ${sudoersPath(lab)}` }, { exitCode: 1 })
 }
 
@@ -126,7 +127,7 @@ export const imagesStage: LabStage = {
     const { build, base, registry = '' } = lab.containers
     const port = registry.split(':').at(-1) ?? '4000'
     const names = build === 'all' || build === undefined ? [] : build
-    const startRegistry = `docker start stackloom-registry || docker run -d --restart always --name stackloom-registry -p ${port}:5000 registry:2`
+    const container = ['--restart', 'always', '--name', 'stackloom-registry', '-p', `${port}:5000`, 'registry:2']
     const settings = {
       '--base': base,
       '--base-arch': lab.arch,
@@ -137,7 +138,9 @@ export const imagesStage: LabStage = {
     }
     return [
       run([path.join(tools.venv, 'bin/pip'), 'install', '-q', 'kolla==21.*', 'docker'], 'install kolla-build'),
-      run(['sh', '-c', startRegistry], `start a registry at ${registry}`),
+      // Fails when the container exists already; then the next step starts it.
+      run(['docker', 'run', '-d', ...container], 'create a registry', { mayFail: true }),
+      run(['docker', 'start', 'stackloom-registry'], `start a registry at ${registry}`),
       run(
         [
           path.join(tools.venv, 'bin/kolla-build'),
