@@ -162,11 +162,11 @@ export function buildClaim(
   const findings: Finding[] = []
   const findSubnet = createSubnetFinder(netConfig.spec)
   const reservedAddress = indexReservation(reservation)
-  const requestedNetworks = new Set<NetConfigNetwork>()
+  const requestedNetworks = new Set<NetConfigNetwork | undefined>()
   for (const { name, subnetName, fixedIP, defaultRoute } of ipSet.spec.networks) {
     const { network, subnet } = findSubnet(name, subnetName)
     const pool = network && subnet && poolFor(netConfig, network.name, subnet)
-    const isRepeated = network !== undefined && requestedNetworks.has(network)
+    const isRepeated = requestedNetworks.has(network)
     if (!pool || isRepeated) {
       const why = isRepeated ? 'twice' : !network ? 'network' : !subnet ? 'subnet' : 'cidr'
       findings.push(finding(unknownNetwork, { network: name, subnet: subnetName, why }))
