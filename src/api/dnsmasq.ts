@@ -224,7 +224,7 @@ function serverProblem(value: string): string | undefined {
   }
   const [address = ''] = server.split('@')
   const [ip = '', port] = address.split('#')
-  if (!parseAddress(ip.replace(/%.*$/, ''))) return `${server} is not an address`
+  if (!parseAddress(ip.split('%', 1)[0] ?? '')) return `${server} is not an address`
   if (port !== undefined && !(/^\d+$/.test(port) && Number(port) <= 65_535)) return `${port} is not a port`
   return undefined
 }

@@ -4,7 +4,8 @@ import { type Family, parseAddress } from '../net/address.ts'
 import { parsePrefixed } from '../net/cidr.ts'
 import type { KindDefinition } from './crd.ts'
 import {
-  findSubnet,
+  addressText,
+  createSubnetFinder,
   type NetConfigSpec,
   type NetConfigSubnet,
   networkCidr,
@@ -12,6 +13,7 @@ import {
   networkName,
   networkVersion,
   parseMember,
+  positionsByName,
   type Report,
   routeSchema,
   serviceNetworkName,
@@ -22,14 +24,16 @@ import type { Violation } from './violation.ts'
 
 const ipSetSpecSchema = z.object({
   immutable: z.boolean().default(false),
-  networks: z.array(
-    z.object({
-      name: networkName,
-      subnetName: networkName,
-      fixedIP: z.string().optional(),
-      defaultRoute: z.boolean().optional(),
-    }),
-  ),
+  networks: z
+    .array(
+      z.object({
+        name: networkName,
+        subnetName: networkName,
+        fixedIP: addressText.optional(),
+        defaultRoute: z.boolean().optional(),
+      }),
+    )
+    .max(256),
 })
 
 export const conditionSchema = z.object({
@@ -127,10 +131,11 @@ export function ipSetViolations(spec: IpSetSpec, netConfig: NetConfigSpec): read
   const report: Report = (field, value, detail, rule = 'upstream') => violations.push({ field, value, detail, rule })
   const checkName = uniqueNames(report)
   const defaultRoutes = new Set<Family>()
+  const findSubnet = createSubnetFinder(netConfig)
   spec.networks.forEach((request, index) => {
     const field = `spec.networks[${index}]`
     checkName(request.name, `${field}.name`)
-    const { network, subnet } = findSubnet(netConfig, request.name, request.subnetName)
+    const { network, subnet } = findSubnet(request.name, request.subnetName)
     if (!network) return report(`${field}.name`, request.name, `network ${request.name} not in NetConfig`)
     if (!subnet) {
       return report(
@@ -177,8 +182,9 @@ function checkDefaultRoute(
 
 /** The changes that are always refused: to remove or to move a network. */
 export function ipSetChangeViolations(spec: IpSetSpec, old: IpSetSpec): readonly Violation[] {
+  const positions = positionsByName(spec.networks)
   return old.networks.flatMap((before): readonly Violation[] => {
-    const index = spec.networks.findIndex((network) => network.name === before.name)
+    const index = positions.get(before.name) ?? -1
     const after = spec.networks[index]
     const refuse = (field: string, value: unknown, detail: string): readonly Violation[] => [
       { field, value, detail, rule: 'upstream' },

@@ -20,33 +20,47 @@ export const networkGroup = { group: 'network.openstack.org', version: 'v1beta1'
 export const networkVersion = `${networkGroup.group}/${networkGroup.version}` as const
 export const netConfigs = { apiVersion: networkVersion, kind: 'NetConfig' } as const
 
-export const networkName = z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9\-_]*[a-zA-Z0-9]$/)
-export const serviceNetworkName = z.string().regex(/^[a-z0-9][a-z0-9\-_]*[a-z0-9]$/)
-export const routeSchema = z.object({ destination: z.string(), nexthop: z.string() })
+export const networkName = z
+  .string()
+  .max(253)
+  .regex(/^[a-zA-Z0-9][a-zA-Z0-9\-_]*[a-zA-Z0-9]$/)
+export const serviceNetworkName = z
+  .string()
+  .max(253)
+  .regex(/^[a-z0-9][a-z0-9\-_]*[a-z0-9]$/)
+/** The longest IPv6 prefix with an embedded IPv4 address has 49 characters. */
+export const addressText = z.string().max(64)
+export const routeSchema = z.object({ destination: addressText, nexthop: addressText })
+
+const domainName = z.string().max(253)
 
 const subnetSchema = z.object({
   name: networkName,
-  cidr: z.string().describe('the subnet, such as 172.17.0.0/24'),
-  dnsDomain: z.string().optional().describe("the domain of this subnet's names; the network's by default"),
+  cidr: addressText.describe('the subnet, such as 172.17.0.0/24'),
+  dnsDomain: domainName.optional().describe("the domain of this subnet's names; the network's by default"),
   vlan: z.int().max(4094).optional(),
-  allocationRanges: z.array(z.object({ start: z.string(), end: z.string() })),
-  excludeAddresses: z.array(z.string()).optional().describe('addresses that are never assigned, fixed or not'),
-  gateway: z.string().optional(),
-  routes: z.array(routeSchema).optional(),
+  allocationRanges: z.array(z.object({ start: addressText, end: addressText })).max(256),
+  excludeAddresses: z
+    .array(addressText)
+    .max(4096)
+    .optional()
+    .describe('addresses that are never assigned, fixed or not'),
+  gateway: addressText.optional(),
+  routes: z.array(routeSchema).max(256).optional(),
 })
 
 const netConfigNetworkSchema = z.object({
   name: networkName,
   // Required in the current API, absent in its first version: both are served.
-  dnsDomain: z.string().optional(),
+  dnsDomain: domainName.optional(),
   mtu: z.int().default(1500),
   serviceNetwork: serviceNetworkName
     .optional()
     .describe('the service network that this network serves as; its own name by default'),
-  subnets: z.array(subnetSchema),
+  subnets: z.array(subnetSchema).max(1024),
 })
 
-const netConfigSpecSchema = z.object({ networks: z.array(netConfigNetworkSchema) })
+const netConfigSpecSchema = z.object({ networks: z.array(netConfigNetworkSchema).max(256) })
 
 export type NetConfigSpec = z.infer<typeof netConfigSpecSchema>
 export type NetConfigNetwork = NetConfigSpec['networks'][number]
@@ -63,16 +77,33 @@ export const netConfigKind: KindDefinition = {
   status: z.object({}),
 }
 
+export interface FoundSubnet {
+  readonly network?: NetConfigNetwork
+  readonly subnet?: NetConfigSubnet
+}
+
 /** Finds a network and subnet by name, ignoring case. The result has the spelling of the NetConfig. */
-export function findSubnet(
-  spec: NetConfigSpec,
-  network: string,
-  subnet: string,
-): { readonly network?: NetConfigNetwork; readonly subnet?: NetConfigSubnet } {
-  const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
-  const foundNetwork = spec.networks.find(({ name }) => same(name, network))
-  const foundSubnet = foundNetwork?.subnets.find(({ name }) => same(name, subnet))
-  return { ...(foundNetwork && { network: foundNetwork }), ...(foundSubnet && { subnet: foundSubnet }) }
+export function findSubnet(spec: NetConfigSpec, network: string, subnet: string): FoundSubnet {
+  return createSubnetFinder(spec)(network, subnet)
+}
+
+/** The same for many lookups: each network and its subnets are indexed once. */
+export function createSubnetFinder(spec: NetConfigSpec): (network: string, subnet: string) => FoundSubnet {
+  const networks = indexByName(spec.networks)
+  const subnets = new Map<NetConfigNetwork, ReadonlyMap<string, NetConfigSubnet>>()
+  return (networkName, subnetName) => {
+    const network = networks.get(networkName.toLowerCase())
+    if (!network) return {}
+    const known = subnets.get(network) ?? indexByName(network.subnets)
+    subnets.set(network, known)
+    const subnet = known.get(subnetName.toLowerCase())
+    return { network, ...(subnet && { subnet }) }
+  }
+}
+
+/** By name in lower case; of two the first. */
+function indexByName<T extends { readonly name: string }>(items: readonly T[]): ReadonlyMap<string, T> {
+  return new Map(items.toReversed().map((item) => [item.name.toLowerCase(), item]))
 }
 
 /** A namespace should have one NetConfig; of several the oldest counts, so that every reader selects the same. */
@@ -107,12 +138,13 @@ export function netConfigViolations(spec: NetConfigSpec): readonly Violation[] {
     const field = `spec.networks[${index}]`
     names(network.name, `${field}.name`)
     if (network.dnsDomain !== undefined) domains(network.dnsDomain, `${field}.dnsDomain`)
-    checkSubnets(network, field, report, cidrs)
+    checkSubnets(network, field, report, cidrs.add)
   })
+  cidrs.check()
   return violations
 }
 
-function checkSubnets(network: NetConfigNetwork, path: string, report: Report, cidrs: CidrCheck): void {
+function checkSubnets(network: NetConfigNetwork, path: string, report: Report, addCidr: CidrCheck['add']): void {
   const names = uniqueNames(report)
   const domains = uniqueDomains(report)
   network.subnets.forEach((subnet, index) => {
@@ -121,7 +153,7 @@ function checkSubnets(network: NetConfigNetwork, path: string, report: Report, c
     if (subnet.dnsDomain !== undefined) domains(subnet.dnsDomain, `${field}.dnsDomain`)
     const prefixed = parsePrefixed(subnet.cidr)
     if (!prefixed) return report(`${field}.cidr`, subnet.cidr, `IP address prefix (CIDR) ${subnet.cidr}`)
-    cidrs(subnet.cidr, networkCidr(prefixed), `${field}.cidr`)
+    addCidr(subnet.cidr, networkCidr(prefixed), `${field}.cidr`)
     checkSubnet(subnet, networkCidr(prefixed), field, report)
   })
 }
@@ -162,13 +194,16 @@ interface LocatedRange extends Range {
   readonly text: string
 }
 
+/** Ranges that all overlap each other have a million pairs, which help no reader. */
+const MAX_OVERLAPS = 100
+
 function checkRanges(
   ranges: readonly LocatedRange[],
   network: Cidr,
   gateway: Address | undefined,
   report: Report,
 ): void {
-  for (const [a, b] of findOverlaps(ranges).pairs) {
+  for (const [a, b] of findOverlaps(ranges, { limit: MAX_OVERLAPS }).pairs) {
     report(b.field, b.text, `allocation range ${b.text} overlaps with ${a.text}`, 'own')
   }
   const special = [...(gateway ? [{ address: gateway, role: 'gateway' }] : []), ...reservedAddresses(network)]
@@ -236,17 +271,71 @@ function uniqueDomains(report: Report): NameCheck {
   }
 }
 
-type CidrCheck = (text: string, network: Cidr, field: string) => void
+interface CidrCheck {
+  readonly add: (text: string, network: Cidr, field: string) => void
+  /** Reports each CIDR that equals or overlaps one before it. */
+  readonly check: () => void
+}
 
 function disjointCidrs(report: Report): CidrCheck {
-  const used: { readonly text: string; readonly network: Cidr; readonly field: string }[] = []
-  return (text, network, field) => {
-    const equal = used.find((other) => other.text === text)
-    const overlap = equal ? undefined : used.find((other) => cidrsOverlap(other.network, network))
-    if (equal) report(field, text, `CIDR ${text} already in use at ${equal.field}`)
-    else if (overlap) report(field, text, `CIDR ${text} overlaps with ${overlap.text} at ${overlap.field}`, 'own')
-    used.push({ text, network, field })
+  const entries: { readonly text: string; readonly network: Cidr; readonly field: string }[] = []
+  return {
+    add: (text, network, field) => void entries.push({ text, network, field }),
+    check: () => {
+      const firstByText = new Map(entries.toReversed().map((entry) => [entry.text, entry]))
+      const overlaps = firstOverlaps(entries.map(({ network }) => network))
+      entries.forEach((entry, index) => {
+        const { text, field } = entry
+        const equal = firstByText.get(text)
+        const overlap = entries[overlaps[index] ?? index]
+        if (equal && equal !== entry) report(field, text, `CIDR ${text} already in use at ${equal.field}`)
+        else if (overlap && overlap !== entry) {
+          report(field, text, `CIDR ${text} overlaps with ${overlap.text} at ${overlap.field}`, 'own')
+        }
+      })
+    },
   }
+}
+
+/**
+ * For each CIDR the position of the first one that overlaps it, at most its own. CIDRs overlap only if one contains the
+ * other: sorted, those that contain a CIDR are on a stack, and those inside of it follow.
+ */
+function firstOverlaps(cidrs: readonly Cidr[]): readonly number[] {
+  const first = cidrs.map((_, index) => index)
+  const lower = (index: number, other: number): void => {
+    first[index] = Math.min(first[index] ?? other, other)
+  }
+  const sorted = cidrs
+    .map((cidr, index) => ({ cidr, index }))
+    .sort((a, b) => compareCidrs(a.cidr, b.cidr) || a.index - b.index)
+  const stack: { readonly cidr: Cidr; readonly index: number; readonly outer: number; inner: number }[] = []
+  const close = (): void => {
+    const closed = stack.pop()
+    if (!closed) return
+    lower(closed.index, Math.min(closed.outer, closed.inner))
+    const parent = stack.at(-1)
+    if (parent) parent.inner = Math.min(parent.inner, closed.inner, closed.index)
+  }
+  for (const { cidr, index } of sorted) {
+    for (let top = stack.at(-1); top && !cidrsOverlap(top.cidr, cidr); top = stack.at(-1)) close()
+    const parent = stack.at(-1)
+    const outer = parent ? Math.min(parent.outer, parent.index) : index
+    stack.push({ cidr, index, outer, inner: index })
+  }
+  while (stack.length > 0) close()
+  return first
+}
+
+function compareCidrs(a: Cidr, b: Cidr): number {
+  if (a.family !== b.family) return a.family - b.family
+  if (a.base !== b.base) return a.base < b.base ? -1 : 1
+  return a.prefix - b.prefix
+}
+
+/** Of two with one name the first. */
+export function positionsByName(items: readonly { readonly name: string }[]): ReadonlyMap<string, number> {
+  return new Map(items.map(({ name }, index) => [name, index] as const).toReversed())
 }
 
 /** The changes that are refused while the namespace has IPSets. */
@@ -254,8 +343,9 @@ export function netConfigChangeViolations(spec: NetConfigSpec, old: NetConfigSpe
   const violations: Violation[] = []
   const report = (field: string, value: unknown, detail: string): void =>
     void violations.push({ field, value, detail, rule: 'upstream' })
+  const positions = positionsByName(spec.networks)
   for (const before of old.networks) {
-    const index = spec.networks.findIndex((network) => network.name === before.name)
+    const index = positions.get(before.name) ?? -1
     const after = spec.networks[index]
     if (!after) report('spec.networks', before.name, `network ${before.name} removed`)
     else checkSubnetChanges(before, after, `spec.networks[${index}]`, report)
@@ -269,8 +359,9 @@ function checkSubnetChanges(
   path: string,
   report: (field: string, value: unknown, detail: string) => void,
 ): void {
+  const positions = positionsByName(after.subnets)
   for (const old of before.subnets) {
-    const index = after.subnets.findIndex((subnet) => subnet.name === old.name)
+    const index = positions.get(old.name) ?? -1
     const subnet = after.subnets[index]
     const field = `${path}.subnets[${index}]`
     if (!subnet) report(`${path}.subnets`, old.name, `name of a subnet must not change - ${old.name}`)

@@ -129,6 +129,11 @@ describe('a node', () => {
 
   it.each([
     ['outside of the limit', { deploy: true, ansibleLimit: 'other' }, 'it is outside of ansibleLimit other'],
+    [
+      'outside of a limit that an expression would try for years',
+      { deploy: true, ansibleLimit: `${'*n'.repeat(40)}*b` },
+      `it is outside of ansibleLimit ${'*n'.repeat(40)}*b`,
+    ],
     ['with deploy false', { deploy: false }, 'deploy is false'],
     ['without a deployStrategy', undefined, 'neither the node nor its role has a deployStrategy'],
   ])('%s reports why nothing runs', async (_, strategy, why) => {

@@ -1,9 +1,19 @@
 /** Masks credentials in a line of a snippet, because findings are written to logs and conditions. */
-
-const SECRET_WORD = /((?:password|passwd|secret|token|passphrase|api_?key|private_?key)\w*["']?[ \t]*[:= \t])[^]*$/i
-const URL_PASSWORD = /(:\/\/[^:@/\s]*:)[^@\s]*@/g
+import { findSecretStart, findUrlPasswords } from './credentials.ts'
 
 export function redactLine(text: string): string {
-  const safe = text.replace(URL_PASSWORD, '$1***@').replace(SECRET_WORD, '$1 ***')
+  const withoutPasswords = maskUrlPasswords(text)
+  const start = findSecretStart(withoutPasswords)
+  const safe = start === undefined ? withoutPasswords : `${withoutPasswords.slice(0, start)} ***`
   return safe.length > 80 ? `${safe.slice(0, 79)}…` : safe
+}
+
+function maskUrlPasswords(text: string): string {
+  const pieces: string[] = []
+  let position = 0
+  for (const { start, end } of findUrlPasswords(text)) {
+    pieces.push(text.slice(position, start), '***')
+    position = end
+  }
+  return pieces.join('') + text.slice(position)
 }

@@ -4,14 +4,22 @@
  * Decides nothing itself: a failing handler, a time-out or a malformed review is an HTTP error, so that the failure
  * policy of the webhook configuration applies.
  */
+import { constants } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import { type Clock, systemClock } from '../clock/clock.ts'
 import { formatError } from '../errors/failure.ts'
 import type { Credentials } from '../pki/authority.ts'
 import { type CredentialFiles, watchCredentials } from '../pki/watch-credentials.ts'
-import { type AdmissionHandler, type AdmissionObserver, formatReview, parseReview } from './admission.ts'
-import { listenUntilAborted, type RunningServer } from './listening-server.ts'
+import {
+  type AdmissionHandler,
+  type AdmissionObserver,
+  type AdmissionRequest,
+  formatReview,
+  parseReview,
+} from './admission.ts'
+import { measureJson } from './json-complexity.ts'
+import { listenUntilAborted, type RunningServer, requestLimits } from './listening-server.ts'
 import { type Log, silentLog, withFields } from './log.ts'
 
 export interface AdmissionServerOptions {
@@ -24,6 +32,8 @@ export interface AdmissionServerOptions {
   /** Limit for a handler; the API server may request a shorter one. */
   readonly timeoutMs?: number
   readonly bodyLimit?: number
+  /** Bytes of all bodies that are being received or reviewed. */
+  readonly totalBodyLimit?: number
   readonly graceMs?: number
   readonly clock?: Clock
   readonly log?: Log
@@ -50,12 +60,15 @@ export async function serveAdmission(options: AdmissionServerOptions, signal: Ab
     onProblem: (thrown) =>
       log({ level: 'warn', message: 'the new certificate cannot be used', reason: formatError(thrown) }),
   })
-  const server = createServer(tlsOptions(first), (request, response) => {
-    void handleRequest(request, response, { ...options, log })
+  const deps = { ...options, log, bodies: createBodyBudget(options.totalBodyLimit ?? TOTAL_BODY_LIMIT) }
+  const limits = { ...tlsOptions(first), ...requestLimits, handshakeTimeout: requestLimits.headersTimeout }
+  const server = createServer(limits, (request, response) => {
+    handleRequest(request, response, deps).catch((thrown: unknown) => {
+      log({ level: 'error', message: 'a request failed', reason: formatError(thrown) })
+      response.destroy()
+    })
   })
   running.server = server
-  // The API server sends immediately; a slow sender only holds a connection.
-  server.headersTimeout = server.requestTimeout = 10_000
   // The API server closes idle connections after 90 s. If this side closed first, a review sent at that moment would be
   // lost and the object rejected.
   server.keepAliveTimeout = 180_000
@@ -70,21 +83,51 @@ function tlsOptions({ certificate, privateKey }: Credentials): {
   readonly cert: string
   readonly key: string
   readonly minVersion: 'TLSv1.2'
+  readonly secureOptions: number
 } {
-  return { cert: certificate, key: privateKey, minVersion: 'TLSv1.2' }
+  // A renegotiation costs the server more than the client.
+  const secureOptions = constants.SSL_OP_NO_RENEGOTIATION
+  return { cert: certificate, key: privateKey, minVersion: 'TLSv1.2', secureOptions }
 }
 
-type ServerDeps = AdmissionServerOptions & { readonly log: Log }
+/** Every client in the cluster can connect, and the memory limit of the operator is 512 Mi. */
+const TOTAL_BODY_LIMIT = 48 * 1024 * 1024
+
+/** Above any object that the CRDs allow, with its old version and managed fields; parsed in less than 50 ms. */
+const MAX_VALUES = 100_000
+const MAX_DEPTH = 200
+
+interface BodyBudget {
+  /** False when the bytes do not fit. */
+  readonly take: (bytes: number) => boolean
+  readonly giveBack: (bytes: number) => void
+}
+
+function createBodyBudget(limit: number): BodyBudget {
+  let used = 0
+  return {
+    take: (bytes) => {
+      if (used + bytes > limit) return false
+      used += bytes
+      return true
+    },
+    giveBack: (bytes) => {
+      used -= bytes
+    },
+  }
+}
+
+type ServerDeps = AdmissionServerOptions & { readonly log: Log; readonly bodies: BodyBudget }
 
 async function handleRequest(request: IncomingMessage, response: ServerResponse, deps: ServerDeps): Promise<void> {
   const { clock = systemClock, observer = {}, log } = deps
-  const url = new URL(request.url ?? '/', 'https://webhook')
-  const path = url.pathname
+  // Not `new URL`, which throws for a target such as `//`.
+  const [path = '', query = ''] = (request.url ?? '').split('?', 2)
   const handler = Object.hasOwn(deps.handlers, path) ? deps.handlers[path] : undefined
   if (!handler) return send(response, { code: 404, text: 'no such webhook' })
   const began = clock.elapsed()
   observer.started?.(path)
-  const error = await review(request, response, handler, url, deps).catch((thrown: unknown): HttpError => {
+  const error = await review(request, response, handler, query, deps).catch((thrown: unknown): HttpError => {
     log({ level: 'error', message: 'a webhook failed', path, reason: formatError(thrown) })
     return { code: 500, text: `the webhook failed: ${formatError(thrown)}` }
   })
@@ -96,21 +139,34 @@ async function review(
   request: IncomingMessage,
   response: ServerResponse,
   handler: AdmissionHandler,
-  url: URL,
+  query: string,
   deps: ServerDeps,
 ): Promise<HttpError | undefined> {
-  const { bodyLimit = 3 * 1024 * 1024, timeoutMs = 10_000, clock = systemClock } = deps
+  const { bodyLimit = 3 * 1024 * 1024 } = deps
   if (request.method !== 'POST') return { code: 405, text: 'reviews must be posted' }
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
     return { code: 415, text: 'reviews must be application/json' }
   }
-  const body = await readBody(request, bodyLimit)
-  if (body === undefined) return { code: 413, text: `a review may have at most ${bodyLimit} bytes` }
-  const admission = parseReview(body)
-  if ('problem' in admission) return { code: 400, text: admission.problem }
+  const received = await receiveBody(request, bodyLimit, deps.bodies)
+  try {
+    if ('code' in received) return received
+    const admission = parseReview(received.body)
+    if ('problem' in admission) return { code: 400, text: admission.problem }
+    return await runHandler(admission, response, handler, query, deps)
+  } finally {
+    deps.bodies.giveBack(received.taken)
+  }
+}
 
+async function runHandler(
+  admission: AdmissionRequest,
+  response: ServerResponse,
+  handler: AdmissionHandler,
+  query: string,
+  { timeoutMs = 10_000, clock = systemClock }: ServerDeps,
+): Promise<HttpError | undefined> {
   const control = new AbortController()
-  const limitMs = Math.min(timeoutMs, requestedTimeoutMs(url) ?? timeoutMs)
+  const limitMs = Math.min(timeoutMs, requestedTimeoutMs(query) ?? timeoutMs)
   let cancel = (): void => {}
   const timedOut = new Promise<HttpError>((resolve) => {
     cancel = clock.after(limitMs, () => {
@@ -135,24 +191,51 @@ async function review(
 }
 
 /** The API server sends `?timeout=10s`. A tenth of it is left for the response. */
-function requestedTimeoutMs(url: URL): number | undefined {
-  const seconds = /^(\d+(?:\.\d+)?)s$/.exec(url.searchParams.get('timeout') ?? '')?.[1]
+function requestedTimeoutMs(query: string): number | undefined {
+  const seconds = /^(\d{1,6}(?:\.\d{1,9})?)s$/.exec(new URLSearchParams(query).get('timeout') ?? '')?.[1]
   return seconds === undefined ? undefined : Number(seconds) * 900
 }
 
-/** The body, or undefined when it is longer than allowed. */
-async function readBody(request: IncomingMessage, limit: number): Promise<string | undefined> {
-  const pieces: Buffer[] = []
+type ReceivedBody = (HttpError | { readonly body: string }) & {
+  /** Bytes to give back to the budget after the review. */
+  readonly taken: number
+}
+
+async function receiveBody(request: IncomingMessage, limit: number, bodies: BodyBudget): Promise<ReceivedBody> {
+  let pieces: Buffer[] = []
   let length = 0
-  for await (const piece of request as AsyncIterable<Buffer>) {
-    length += piece.length
-    // The rest is read and dropped: a response before the end of the request would be lost.
-    if (length <= limit) pieces.push(piece)
+  let taken = 0
+  let isOverBudget = false
+  try {
+    for await (const piece of request as AsyncIterable<Buffer>) {
+      length += piece.length
+      // The rest is read and dropped: a response before the end of the request would be lost.
+      if (length > limit || isOverBudget) continue
+      if (bodies.take(piece.length)) {
+        taken += piece.length
+        pieces.push(piece)
+      } else {
+        isOverBudget = true
+        pieces = []
+      }
+    }
+  } catch {
+    // The client closed the connection or was too slow: not an error of this program, and not worth a log entry.
+    return { code: 400, text: 'the request is incomplete', taken }
   }
-  return length > limit ? undefined : Buffer.concat(pieces).toString('utf8')
+  if (length > limit) return { code: 413, text: `a review may have at most ${limit} bytes`, taken }
+  if (isOverBudget) return { code: 503, text: 'too many reviews at once', taken }
+  const bytes = Buffer.concat(pieces)
+  const { values, depth } = measureJson(bytes)
+  if (values > MAX_VALUES || depth > MAX_DEPTH) {
+    return { code: 413, text: `a review may have at most ${MAX_VALUES} values, ${MAX_DEPTH} levels deep`, taken }
+  }
+  return { body: bytes.toString('utf8'), taken }
 }
 
 function send(response: ServerResponse, { code, text }: HttpError, type = 'text/plain; charset=utf-8'): void {
   if (response.headersSent) return
-  response.writeHead(code, { 'content-type': type, 'content-length': Buffer.byteLength(text) }).end(text)
+  const headers = { 'content-type': type, 'content-length': Buffer.byteLength(text) }
+  // Only a client that sends reviews may keep its connection.
+  response.writeHead(code, code < 400 ? headers : { ...headers, connection: 'close' }).end(text)
 }

@@ -1,6 +1,6 @@
 /** Serves /healthz, /readyz and /metrics over plain HTTP, for the kubelet and Prometheus. */
 import { createServer, type ServerResponse } from 'node:http'
-import { listenUntilAborted, type RunningServer } from './listening-server.ts'
+import { listenUntilAborted, type RunningServer, requestLimits } from './listening-server.ts'
 import type { Metrics } from './metrics.ts'
 import type { HealthCheck } from './runtime.ts'
 
@@ -13,16 +13,17 @@ export interface HealthOptions {
 }
 
 export async function serveHealth(options: HealthOptions, signal: AbortSignal): Promise<RunningServer> {
-  const server = createServer((request, response) => {
+  const { metrics } = options
+  const collect = metrics && shareCollection(metrics)
+  const server = createServer(requestLimits, (request, response) => {
     const path = request.url?.split('?')[0]
     if (request.method !== 'GET' && request.method !== 'HEAD') return respond(response, 405, 'only GET\n')
     // A process that can respond is alive; a blocked event loop does not respond.
     if (path === '/healthz') return respond(response, 200, 'ok\n')
     if (path === '/readyz') return sendReadiness(response, options.ready())
-    if (path === '/metrics' && options.metrics) return void sendMetrics(response, options.metrics)
+    if (path === '/metrics' && collect) return void sendMetrics(response, collect)
     return respond(response, 404, 'no such page\n')
   })
-  server.headersTimeout = server.requestTimeout = 10_000
   return listenUntilAborted(server, { purpose: 'health', host: options.host, port: options.port }, signal)
 }
 
@@ -32,9 +33,20 @@ function sendReadiness(response: ServerResponse, checks: readonly HealthCheck[])
   respond(response, ready ? 200 : 503, `${[...lines, ready ? 'ready' : 'not ready'].join('\n')}\n`)
 }
 
-async function sendMetrics(response: ServerResponse, metrics: Pick<Metrics, 'text'>): Promise<void> {
+/** Requests that arrive while the metrics are collected get the same text. */
+function shareCollection(metrics: Pick<Metrics, 'text'>): Metrics['text'] {
+  let running: ReturnType<Metrics['text']> | undefined
+  return () => {
+    running ??= metrics.text().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+}
+
+async function sendMetrics(response: ServerResponse, collect: Metrics['text']): Promise<void> {
   try {
-    const { type, body } = await metrics.text()
+    const { type, body } = await collect()
     respond(response, 200, body, type)
   } catch {
     respond(response, 500, 'the metrics could not be collected\n')

@@ -1,6 +1,6 @@
 /** Runs an HTTP server until a signal fires, then lets requests in flight finish. */
 import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { failure, formatError } from '../errors/failure.ts'
 import { cannotListen } from './findings/runtime.ts'
 
@@ -14,6 +14,21 @@ export interface ListenOptions {
   readonly graceMs?: number
 }
 
+/**
+ * Options for `createServer`. A client that sends slowly or nothing only holds a connection; the check runs every 30 s
+ * by default, which would let it hold the connection for that long.
+ */
+export const requestLimits = {
+  headersTimeout: 10_000,
+  requestTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+} as const
+
+/** A connection with TLS costs about 100 KB. The API server opens one per concurrent review. */
+const MAX_CONNECTIONS = 600
+/** One client cannot keep the others out. */
+const MAX_CONNECTIONS_PER_ADDRESS = 300
+
 export interface RunningServer {
   readonly port: number
   readonly stopped: Promise<void>
@@ -26,6 +41,7 @@ export async function listenUntilAborted(
   signal: AbortSignal,
 ): Promise<RunningServer> {
   const { purpose, host, port, graceMs = 5_000 } = options
+  limitConnections(server)
   await new Promise<void>((resolve, reject) => {
     // The listener stays: a later error, such as too many open files, must not end the program.
     server.on('error', (cause: NodeJS.ErrnoException) => {
@@ -54,4 +70,23 @@ export async function listenUntilAborted(
     })
   })
   return { port: (server.address() as AddressInfo).port, stopped }
+}
+
+function limitConnections(server: Server): void {
+  server.maxConnections = MAX_CONNECTIONS
+  const open = new Map<string, number>()
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress ?? ''
+    const count = (open.get(address) ?? 0) + 1
+    if (count > MAX_CONNECTIONS_PER_ADDRESS) {
+      socket.destroy()
+      return
+    }
+    open.set(address, count)
+    socket.once('close', () => {
+      const left = (open.get(address) ?? 1) - 1
+      if (left > 0) open.set(address, left)
+      else open.delete(address)
+    })
+  })
 }

@@ -26,6 +26,7 @@ const NAME = 'stackloom-operator'
 const SERVICE = 'stackloom-webhook'
 const WEBHOOK_PORT = 9443
 const HEALTH_PORT = 8081
+const selector = { matchLabels: { 'app.kubernetes.io/name': NAME } }
 const labels = { 'app.kubernetes.io/name': NAME, 'app.kubernetes.io/managed-by': 'stackloom' }
 
 /** Everything but the CRDs, which depend on what the cluster has already. */
@@ -37,6 +38,8 @@ export function renderManifests(parts: readonly OperatorPart[], installation: In
     ...clusterRole(parts, namespace),
     ...namespaceRole(namespace),
     service(namespace),
+    networkPolicy(namespace),
+    disruptionBudget(namespace),
     deployment(installation),
     ...webhookConfigurations(
       parts.flatMap((part) => part.webhooks),
@@ -128,6 +131,36 @@ function service(namespace: string): KubeObject {
   })
 }
 
+/** The API server, the kubelet and Prometheus have no labels to select, so only the ports are limited. */
+function networkPolicy(namespace: string): KubeObject {
+  const ports = [WEBHOOK_PORT, HEALTH_PORT].map((port) => ({ port, protocol: 'TCP' }))
+  return addLabels({
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { name: NAME, namespace },
+    spec: { podSelector: selector, policyTypes: ['Ingress'], ingress: [{ ports }] },
+  })
+}
+
+/** With one replica it must not block a drain. */
+function disruptionBudget(namespace: string): KubeObject {
+  return addLabels({
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: NAME, namespace },
+    spec: { maxUnavailable: 1, selector },
+  })
+}
+
+/** Two replicas on one node fail together. Preferred, because a cluster may have one node. */
+const antiAffinity = {
+  podAntiAffinity: {
+    preferredDuringSchedulingIgnoredDuringExecution: [
+      { weight: 100, podAffinityTerm: { labelSelector: selector, topologyKey: 'kubernetes.io/hostname' } },
+    ],
+  },
+}
+
 function deployment({ namespace, image, replicas }: Installation): KubeObject {
   const probe = (path: string): object => ({ httpGet: { path, port: 'health' } })
   return addLabels({
@@ -136,11 +169,12 @@ function deployment({ namespace, image, replicas }: Installation): KubeObject {
     metadata: { name: NAME, namespace },
     spec: {
       replicas,
-      selector: { matchLabels: { 'app.kubernetes.io/name': NAME } },
+      selector,
       template: {
         metadata: { labels },
         spec: {
           serviceAccountName: NAME,
+          affinity: antiAffinity,
           securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
           containers: [
             {

@@ -12,7 +12,7 @@ import {
   type Reservation,
 } from '../api/ipset.ts'
 import {
-  findSubnet,
+  createSubnetFinder,
   type NetConfig,
   type NetConfigNetwork,
   type NetConfigSpec,
@@ -22,7 +22,10 @@ import {
 } from '../api/netconfig.ts'
 import { judgeViolations, type Verdict } from '../api/violation.ts'
 import type { AdmissionHandler, AdmissionRequest, AdmissionResponse, JsonPatchOperation } from '../kube/admission.ts'
-import { type Address, parseAddress } from '../net/address.ts'
+import { parseAddress } from '../net/address.ts'
+import { parseRange } from '../net/range.ts'
+import { rangeSet, setContains } from '../net/range-set.ts'
+import { groupBy } from '../plan/collections.ts'
 import { allowed, buildAnswer, denied } from './admission-answer.ts'
 import { type OtherAllocator, overlapWarnings } from './other-allocators.ts'
 import { type Webhook, webhookPath } from './webhook-configuration.ts'
@@ -128,20 +131,24 @@ function uncoveredAddressWarnings(
   old: readonly NetConfigNetwork[],
   users: readonly IpSet[],
 ): readonly string[] {
-  const assigned = users.flatMap(({ metadata, status }) =>
-    (status?.reservations ?? []).map((entry) => ({ ...entry, ipSetName: metadata.name })),
+  const key = (network: string, subnet: string): string => `${network}/${subnet}`
+  const assigned = groupBy(
+    users.flatMap(({ metadata, status }) =>
+      (status?.reservations ?? []).map((entry) => ({ ...entry, ipSetName: metadata.name })),
+    ),
+    ({ network, subnet }) => key(network, subnet),
+  )
+  const oldSubnets = new Map(
+    old.flatMap((network) => network.subnets.map((subnet) => [key(network.name, subnet.name), subnet])),
   )
   return networks.flatMap((network) =>
     network.subnets.flatMap((subnet) => {
-      const before = old.find(({ name }) => name === network.name)?.subnets.find(({ name }) => name === subnet.name)
-      if (!before) return []
-      const uncovered = assigned.filter(
-        (entry) =>
-          entry.network === network.name &&
-          entry.subnet === subnet.name &&
-          rangesContain(before.allocationRanges, entry.address) &&
-          !rangesContain(subnet.allocationRanges, entry.address),
-      )
+      const before = oldSubnets.get(key(network.name, subnet.name))
+      const users = before && assigned.get(key(network.name, subnet.name))
+      if (!users) return []
+      const wasCovered = coverage(before.allocationRanges)
+      const isCovered = coverage(subnet.allocationRanges)
+      const uncovered = users.filter(({ address }) => wasCovered(address) && !isCovered(address))
       if (uncovered.length === 0) return []
       const named = uncovered.slice(0, MAX_NAMED_ADDRESSES).map(({ address, ipSetName }) => `${address} (${ipSetName})`)
       const more = uncovered.length - named.length
@@ -153,12 +160,12 @@ function uncoveredAddressWarnings(
   )
 }
 
-function rangesContain(ranges: readonly { readonly start: string; readonly end: string }[], text: string): boolean {
-  const address = parseAddress(text)
-  if (!address) return false
-  const isAtMost = (a: Address | undefined, b: Address | undefined): boolean =>
-    a !== undefined && b !== undefined && a.family === b.family && a.value <= b.value
-  return ranges.some(({ start, end }) => isAtMost(parseAddress(start), address) && isAtMost(address, parseAddress(end)))
+function coverage(ranges: readonly { readonly start: string; readonly end: string }[]): (text: string) => boolean {
+  const covered = rangeSet(ranges.flatMap(({ start, end }) => parseRange(`${start}-${end}`) ?? []))
+  return (text) => {
+    const address = parseAddress(text)
+    return address !== undefined && setContains(covered, address)
+  }
 }
 
 function defaultNetConfig({ hasServiceNetwork }: Pick<NetworkView, 'hasServiceNetwork'>): AdmissionHandler {
@@ -223,8 +230,9 @@ function fixedIpWarnings(
   spec: IpSetSpec,
   config: NetConfig,
 ): readonly string[] {
+  const findSubnet = createSubnetFinder(config.spec)
   return spec.networks.flatMap((requested, index): readonly string[] => {
-    const { network, subnet } = findSubnet(config.spec, requested.name, requested.subnetName)
+    const { network, subnet } = findSubnet(requested.name, requested.subnetName)
     if (requested.fixedIP === undefined || !network || !subnet) return []
     const field = `spec.networks[${index}].fixedIP`
     const problem = fixedIpProblem(requested, subnet)

@@ -6,6 +6,7 @@
 import type { NetConfigNetwork } from '../api/netconfig.ts'
 import { type KubeObject, objectKey } from '../api/object.ts'
 import { formatRange, parseRange, type Range, rangesOverlap } from '../net/range.ts'
+import { overlappingRanges, rangeSet } from '../net/range-set.ts'
 import { readAttachment } from '../site/import/attachment.ts'
 
 export const addressPools = { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool' } as const
@@ -55,17 +56,35 @@ export function overlapWarnings(
   networks: readonly NetConfigNetwork[],
   allocators: readonly OtherAllocator[],
 ): readonly string[] {
+  // Merged and sorted: most ranges overlap none and are not compared with each of them.
+  const assigned = rangeSet(allocators.flatMap(({ ranges }) => ranges))
+  const warnings: string[] = []
+  for (const { path, start, end } of allocationRanges(networks)) {
+    const allocationRange = parseRange(`${start}-${end}`)
+    if (!allocationRange || overlappingRanges(assigned, allocationRange).length === 0) continue
+    const field = `${path}: ${formatRange(allocationRange)}`
+    for (const { source, ranges } of allocators) {
+      for (const range of ranges) {
+        if (!rangesOverlap(range, allocationRange)) continue
+        warnings.push(`${field} overlaps ${formatRange(range)} of ${source}: an address may be assigned twice`)
+      }
+    }
+    if (warnings.length >= MAX_WARNINGS) return warnings.slice(0, MAX_WARNINGS)
+  }
+  return warnings
+}
+
+/** Further ones help no reader. */
+const MAX_WARNINGS = 100
+
+function allocationRanges(
+  networks: readonly NetConfigNetwork[],
+): readonly { readonly path: string; readonly start: string; readonly end: string }[] {
   return networks.flatMap((network, n) =>
     network.subnets.flatMap((subnet, s) =>
-      subnet.allocationRanges.flatMap(({ start, end }, r) => {
-        const allocationRange = parseRange(`${start}-${end}`)
-        if (!allocationRange) return []
-        const field = `spec.networks[${n}].subnets[${s}].allocationRanges[${r}]: ${formatRange(allocationRange)}`
-        return allocators.flatMap(({ source, ranges }) =>
-          ranges
-            .filter((range) => rangesOverlap(range, allocationRange))
-            .map((range) => `${field} overlaps ${formatRange(range)} of ${source}: an address may be assigned twice`),
-        )
+      subnet.allocationRanges.map(({ start, end }, r) => {
+        const path = `spec.networks[${n}].subnets[${s}].allocationRanges[${r}]`
+        return { path, start, end }
       }),
     ),
   )

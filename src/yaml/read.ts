@@ -29,9 +29,16 @@ export interface YamlReading extends Locator {
 /** More errors add nothing: one unclosed bracket causes hundreds. */
 const MAX_ERRORS = 10
 
+export interface YamlLimits {
+  /** Characters after expanding aliases. A text without aliases may be longer. */
+  readonly expandedLength?: number
+  /** The parser visits the whole document for each alias. */
+  readonly aliases?: number
+}
+
 /** Parses one document. A second one is an error, because it would be ignored. */
-export function readYaml(input: string | Uint8Array, file: string): YamlReading {
-  const [first, second] = readYamlStream(input, file)
+export function readYaml(input: string | Uint8Array, file: string, limits: YamlLimits = {}): YamlReading {
+  const [first, second] = readYamlStream(input, file, limits)
   if (!first) return emptyReading(file)
   if (!second) return first
   const reason = 'a second document starts here, and one was expected'
@@ -40,7 +47,11 @@ export function readYaml(input: string | Uint8Array, file: string): YamlReading 
 }
 
 /** Parses every document of a stream, in order, without empty ones. */
-export function readYamlStream(input: string | Uint8Array, file: string): readonly YamlReading[] {
+export function readYamlStream(
+  input: string | Uint8Array,
+  file: string,
+  limits: YamlLimits = {},
+): readonly YamlReading[] {
   const { text, findings } = decodeText(input, file)
   if (findings.length > 0) return [{ ...emptyReading(file, findings), value: undefined }]
   const lines = new LineCounter()
@@ -51,7 +62,7 @@ export function readYamlStream(input: string | Uint8Array, file: string): readon
   try {
     return parse(text, lines)
       .filter((document) => !isEmpty(document) || document.errors.length > 0)
-      .map((document) => readDocument(document, text, locationAt))
+      .map((document) => readDocument(document, text, locationAt, limits))
   } catch (thrown) {
     if (!(thrown instanceof RangeError)) throw thrown
     const where = { file, line: 1, column: 1 }
@@ -80,13 +91,17 @@ function readDocument(
   document: Document.Parsed,
   text: string,
   locationAt: (offset: number) => FileLocation,
+  limits: YamlLimits,
 ): YamlReading {
   const locator = createLocator(document, locationAt)
   const syntax = [...document.errors, ...document.warnings].slice(0, MAX_ERRORS)
   const findings =
     syntax.length > 0
       ? syntax.map((error) => syntaxFinding(error, text, locationAt(error.pos[0])))
-      : checkAliases(document, locationAt)
+      : checkAliases(document, locationAt, {
+          aliases: limits.aliases ?? Number.POSITIVE_INFINITY,
+          expandedLength: Math.max(limits.expandedLength ?? MAX_EXPANDED_LENGTH, text.length),
+        })
   if (findings.length > 0) return { ...locator, value: undefined, findings }
   return { ...locator, value: document.toJS({ maxAliasCount: -1 }) as unknown, findings }
 }
@@ -111,70 +126,107 @@ function emptyReading(file: string, findings: readonly Finding[] = []): YamlRead
 
 /** Maximum number of nodes after expanding aliases. */
 const MAX_NODES = 1_000_000
+/** Maximum number of characters after expanding aliases: one long text can be repeated a million times. */
+const MAX_EXPANDED_LENGTH = 64 * 1024 * 1024
 /** Deeper than any hand-written file, and far from a stack overflow. */
 const MAX_DEPTH = 200
 
-function checkAliases(document: Document.Parsed, locationAt: (offset: number) => FileLocation): readonly Finding[] {
+interface Size {
+  readonly nodes: number
+  readonly length: number
+}
+
+const NOTHING: Size = { nodes: 0, length: 0 }
+
+function checkAliases(
+  document: Document.Parsed,
+  locationAt: (offset: number) => FileLocation,
+  limits: Required<YamlLimits>,
+): readonly Finding[] {
   const findings: Finding[] = []
-  const sizes = new Map<Node, number>()
+  const sizes = new Map<Node, Size>()
   const open = new Set<Node>()
+  let aliases = 0
+  // Filled in document order: an alias repeats the last anchor before it. `Alias.resolve` visits the whole document.
+  const anchors = new Map<string, Node>()
+  const noteAnchor = (node: Node): void => {
+    if ('anchor' in node && typeof node.anchor === 'string') anchors.set(node.anchor, node)
+  }
   const locate = (node: Node): { readonly where: FileLocation } => ({ where: locationAt(node.range?.[0] ?? 0) })
-  const reject = (node: Node, reason: string): number => {
+  const reject = (node: Node, reason: string): Size => {
     findings.push(finding(tooLarge, { reason }, locate(node)))
-    return 0
+    return NOTHING
   }
 
-  /** The number of nodes after expanding aliases. */
-  const countNodes = (node: Node | null | undefined, depth: number): number => {
-    if (!node || findings.length > 0) return 0
+  /** The size after expanding aliases. */
+  const measure = (node: Node | null | undefined, depth: number): Size => {
+    if (!node || findings.length > 0) return NOTHING
     const known = sizes.get(node)
     if (known !== undefined) return known
     if (depth > MAX_DEPTH) return reject(node, `it is nested more than ${MAX_DEPTH} levels deep`)
     open.add(node)
-    const size = 1 + (isAlias(node) ? countAliasNodes(node, depth) : countChildNodes(node, depth))
+    noteAnchor(node)
+    const inner = isAlias(node) ? measureAlias(node, depth) : measureChildren(node, depth)
+    const size = { nodes: inner.nodes + 1, length: inner.length + (isScalar(node) ? textLength(node) : 0) }
     open.delete(node)
     sizes.set(node, size)
-    if (size > MAX_NODES && findings.length === 0) {
-      return reject(node, `its aliases expand to more than ${MAX_NODES} values`)
+    if (findings.length > 0) return size
+    if (size.nodes > MAX_NODES) return reject(node, `its aliases expand to more than ${MAX_NODES} values`)
+    if (size.length > limits.expandedLength) {
+      return reject(node, `its aliases expand to more than ${limits.expandedLength} characters`)
     }
     return size
   }
 
-  const countAliasNodes = (node: Alias, depth: number): number => {
-    const target = node.resolve(document)
+  const measureAlias = (node: Alias, depth: number): Size => {
+    aliases += 1
+    if (aliases > limits.aliases) return reject(node, `it has more than ${limits.aliases} aliases`)
+    const target = anchors.get(node.source)
     if (!target) {
       findings.push(finding(unknownAlias, { alias: node.source }, locate(node)))
-      return 0
+      return NOTHING
     }
     if (open.has(target)) return reject(node, 'an alias is inside the value that it repeats')
-    return countNodes(target, depth + 1)
+    return measure(target, depth + 1)
   }
 
-  const countChildNodes = (node: Node, depth: number): number => {
-    let size = 0
-    if (isSeq(node)) for (const item of node.items as Node[]) size += countNodes(item, depth + 1)
-    if (!isMap(node)) return size
+  const measureChildren = (node: Node, depth: number): Size => {
+    let nodes = 0
+    let length = 0
+    const add = (size: Size): void => {
+      nodes += size.nodes
+      length += size.length
+    }
+    if (isSeq(node)) for (const item of node.items as Node[]) add(measure(item, depth + 1))
+    if (!isMap(node)) return { nodes, length }
     for (const { key, value } of node.items as { key: Node; value: Node | null }[]) {
       if (!isScalar(key)) {
         findings.push(finding(notYaml, { reason: 'a key must be a plain word' }, locate(key)))
-        return 0
+        return NOTHING
       }
-      if (isMergeKey(key.value) && value && !mergeable(value, document)) {
+      if (isMergeKey(key.value) && value && !mergeable(value, anchors)) {
         findings.push(finding(notYaml, { reason: 'only mappings can be merged with <<' }, locate(value)))
-        return 0
+        return NOTHING
       }
-      size += countNodes(value, depth + 1)
+      noteAnchor(key)
+      add({ nodes: 0, length: textLength(key) })
+      add(measure(value, depth + 1))
     }
-    return size
+    return { nodes, length }
   }
 
-  countNodes(document.contents, 0)
+  measure(document.contents, 0)
   return findings
 }
 
-function mergeable(node: Node, document: Document): boolean {
-  const target = isAlias(node) ? node.resolve(document) : node
+function textLength({ source, value }: { readonly source?: string; readonly value: unknown }): number {
+  return source?.length ?? (typeof value === 'string' ? value.length : 0)
+}
+
+function mergeable(node: Node, anchors: ReadonlyMap<string, Node>): boolean {
+  const resolve = (node: Node): Node | undefined => (isAlias(node) ? anchors.get(node.source) : node)
+  const target = resolve(node)
   // An alias without an anchor is reported separately.
   if (target === undefined || isMap(target)) return true
-  return isSeq(target) && (target.items as Node[]).every((item) => isMap(isAlias(item) ? item.resolve(document) : item))
+  return isSeq(target) && (target.items as Node[]).every((item) => isMap(resolve(item)))
 }

@@ -48,7 +48,7 @@ export interface HostLine {
 /** The lines of a hosts file, without comments and lines without names. */
 export function parseHosts(text: string): readonly HostLine[] {
   return text.split('\n').flatMap((line): readonly HostLine[] => {
-    const [first, ...names] = line.replace(/#.*$/, '').split(/\s+/).filter(Boolean)
+    const [first, ...names] = (line.split('#', 1)[0] ?? '').split(/\s+/).filter(Boolean)
     if (first === undefined || names.length === 0) return []
     const address = parseAddress(first)
     return [{ ip: address ? formatAddress(address) : first, names, usable: address !== undefined }]

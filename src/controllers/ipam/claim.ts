@@ -5,7 +5,7 @@
  */
 import type { IpSet, Reservation } from '../../api/ipset.ts'
 import {
-  findSubnet,
+  createSubnetFinder,
   type NetConfig,
   type NetConfigNetwork,
   type NetConfigSubnet,
@@ -160,19 +160,23 @@ export function buildClaim(
   const networks: RequestedNetwork[] = []
   const requests: AddressRequest[] = []
   const findings: Finding[] = []
+  const findSubnet = createSubnetFinder(netConfig.spec)
+  const reservedAddress = indexReservation(reservation)
+  const requestedNetworks = new Set<NetConfigNetwork | undefined>()
   for (const { name, subnetName, fixedIP, defaultRoute } of ipSet.spec.networks) {
-    const { network, subnet } = findSubnet(netConfig.spec, name, subnetName)
+    const { network, subnet } = findSubnet(name, subnetName)
     const pool = network && subnet && poolFor(netConfig, network.name, subnet)
-    const isRepeated = networks.some((requested) => requested.network === network)
+    const isRepeated = requestedNetworks.has(network)
     if (!pool || isRepeated) {
       const why = isRepeated ? 'twice' : !network ? 'network' : !subnet ? 'subnet' : 'cidr'
       findings.push(finding(unknownNetwork, { network: name, subnet: subnetName, why }))
       continue
     }
     const fixed = parseInFamily(pool, fixedIP)
-    const reserved = parseInFamily(pool, reservedAddress(reservation, network.name))
+    const reserved = parseInFamily(pool, reservedAddress(network.name))
     requests.push({ pool, ...(fixed !== undefined && { fixed }), ...(reserved !== undefined && { reserved }) })
     networks.push({ network, subnet, defaultRoute: defaultRoute ?? false })
+    requestedNetworks.add(network)
   }
   const { uid = '', namespace = '', name, creationTimestamp: created = '' } = ipSet.metadata
   return {
@@ -185,8 +189,9 @@ export function buildClaim(
 /** A claim in the name of a Reservation that no IPSet owns. */
 export function buildReservationClaim(reservation: Reservation, netConfig: NetConfig): Claim {
   const { uid = '', namespace = '', name, creationTimestamp: created = '' } = reservation.metadata
+  const findSubnet = createSubnetFinder(netConfig.spec)
   const requests = Object.values(reservation.spec.reservation ?? {}).flatMap((entry): readonly AddressRequest[] => {
-    const { network, subnet } = findSubnet(netConfig.spec, entry.network, entry.subnet)
+    const { network, subnet } = findSubnet(entry.network, entry.subnet)
     const pool = network && subnet && parsePool(netConfig, network.name, subnet)
     const reserved = pool && parseInFamily(pool, entry.address)
     return pool && reserved !== undefined ? [{ pool, reserved }] : []
@@ -199,11 +204,12 @@ function parseInFamily({ cidr }: Pool, text: string | undefined): bigint | undef
   return address?.family === cidr.family ? address.value : undefined
 }
 
-function reservedAddress(reservation: Reservation | undefined, network: string): string | undefined {
+/** By network: the same spelling first, then any. */
+function indexReservation(reservation: Reservation | undefined): (network: string) => string | undefined {
   const entries = Object.entries(reservation?.spec.reservation ?? {})
-  const found =
-    entries.find(([key]) => key === network) ?? entries.find(([key]) => key.toLowerCase() === network.toLowerCase())
-  return found?.[1].address
+  const exact = new Map(entries)
+  const folded = new Map(entries.toReversed().map(([key, entry]) => [key.toLowerCase(), entry]))
+  return (network) => (exact.get(network) ?? folded.get(network.toLowerCase()))?.address
 }
 
 function inheritedUids(reservation: Reservation | undefined): ReadonlySet<string> {

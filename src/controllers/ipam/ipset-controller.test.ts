@@ -307,3 +307,33 @@ describe('the IPSet controller', () => {
     expect(addresses('a', 'ns2')).toEqual(['172.17.0.101'])
   })
 })
+
+describe('a NetConfig that no webhook has checked', () => {
+  const expression = "{{ lookup('pipe', 'id') }}"
+  type Subnet = NetConfigSpec['networks'][number]['subnets'][number]
+  const withSubnet = (change: Partial<Subnet>): NetConfigSpec => ({
+    networks: threeNetworks.networks.map((network) => ({
+      ...network,
+      subnets: network.subnets.map((subnet) => ({ ...subnet, ...change })),
+    })),
+  })
+  const cases: readonly (readonly [string, NetConfigSpec])[] = [
+    [
+      'dnsDomain of a network',
+      { networks: threeNetworks.networks.map((network) => ({ ...network, dnsDomain: expression })) },
+    ],
+    ['dnsDomain of a subnet', withSubnet({ dnsDomain: expression })],
+    ['gateway', withSubnet({ gateway: expression })],
+    ['destination', withSubnet({ routes: [{ destination: expression, nexthop: '172.17.0.1' }] })],
+    ['nexthop', withSubnet({ routes: [{ destination: '10.0.0.0/8', nexthop: expression }] })],
+  ]
+
+  it.each(cases)('gives no address when its %s has an expression', async (_, spec) => {
+    await createConfig(spec)
+    startOperator()
+    await createIpSet('edpm-0')
+    await until('the problem is reported', () => condition('edpm-0', 'InputReady')?.status === 'False')
+    expect(condition('edpm-0', 'InputReady')?.message).toContain('NetConfig netconfig is invalid: ')
+    expect(addresses('edpm-0')).toEqual([])
+  })
+})

@@ -12,7 +12,13 @@ import {
   type Reservation,
   reservations as reservationKind,
 } from '../../api/ipset.ts'
-import { type NetConfig, netConfigs as netConfigKind, selectNetConfig } from '../../api/netconfig.ts'
+import {
+  createSubnetFinder,
+  type NetConfig,
+  netConfigs as netConfigKind,
+  netConfigViolations,
+  selectNetConfig,
+} from '../../api/netconfig.ts'
 import { formatTimestamp, objectKey } from '../../api/object.ts'
 import type { Controller, ReconcileContext, Watch } from '../../kube/controller.ts'
 import type { EventRecord } from '../../kube/event-recorder.ts'
@@ -153,12 +159,32 @@ async function reconcileNormal(deps: IpSetControllerDeps, stored: IpSet, context
   const netConfig = selectNetConfig(deps.netConfigs.list(namespace))
   if (!netConfig)
     return writeStatus(deps, ipSet, { inputProblem: `NetConfig missing in namespace ${namespace}` }, context)
+  const inputProblem = findUnsafeText(ipSet, netConfig)
+  if (inputProblem) return writeStatus(deps, ipSet, { inputProblem }, context)
   const reservation = deps.pendingReservations.get(objectKey(ipSet.metadata))
   const request = buildClaim(ipSet, netConfig, reservation, deps.parsePool)
   const result = summarizeResults(request, await deps.allocator.claim(request.claim))
   await writeReservation(deps, ipSet, result, reservation, context.signal)
   for (const finding of result.findings) deps.record(eventForFinding(ipSet, finding))
   await writeStatus(deps, ipSet, result, context)
+}
+
+/**
+ * Domains, gateways and routes are copied into the status and from there into inventories, where Ansible would run an
+ * expression in them. The webhook refuses such a NetConfig; it may not be registered.
+ */
+function findUnsafeText(ipSet: IpSet, netConfig: NetConfig): string | undefined {
+  const findSubnet = createSubnetFinder(netConfig.spec)
+  for (const request of ipSet.spec.networks) {
+    const { network, subnet } = findSubnet(request.name, request.subnetName)
+    if (!network || !subnet) continue
+    const violations = netConfigViolations({ networks: [{ ...network, subnets: [subnet] }] })
+    const unsafe = violations.find(({ field }) => /\.(dnsDomain|gateway|routes\[\d+\]\.\w+)$/.test(field))
+    if (!unsafe) continue
+    const field = unsafe.field.slice(unsafe.field.lastIndexOf('.') + 1)
+    return `NetConfig ${netConfig.metadata.name} is invalid: ${field} of ${network.name}/${subnet.name}: ${unsafe.detail}`
+  }
+  return undefined
 }
 
 /** The webhook adds the finalizer at creation; a separate write is needed only where it was not called. */

@@ -61,14 +61,19 @@ function blockKey({ segment, family, first }: BlockId): string {
  * object. It must be a DNS name whatever the segment is called: a changed segment name carries a hash of the original.
  */
 export function blockName({ segment, family, first }: BlockId): string {
-  const plain = segment
-    .toLowerCase()
-    .replace(/[^a-z0-9-]+/g, '-')
-    .replace(/^-+|-+$/g, '')
-    .slice(0, 60)
+  const plain = trimDashes(segment.toLowerCase().replace(/[^a-z0-9-]+/g, '-')).slice(0, 60)
   const suffix = plain === segment ? '' : `-${createHash('sha256').update(segment).digest('hex').slice(0, 12)}`
   const digits = first.toString(16).padStart(family === 4 ? 8 : 32, '0')
   return `${plain || 'segment'}${suffix}.${family === 4 ? 'v4' : 'v6'}-${digits}`
+}
+
+/** Walks from both ends: the segment is an annotation of a tenant, and an expression for its end is quadratic. */
+function trimDashes(text: string): string {
+  let start = 0
+  let end = text.length
+  while (text[start] === '-') start += 1
+  while (end > start && text[end - 1] === '-') end -= 1
+  return text.slice(start, end)
 }
 
 /** The addresses that are held in a block. Entries that are not addresses are ignored and kept. */

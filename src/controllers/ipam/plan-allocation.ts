@@ -5,6 +5,7 @@
  * lowest free address of the first range that has one; so planning again completes a partly written plan.
  */
 import type { AddressHolder } from '../../api/address-block.ts'
+import { groupBy } from '../../plan/collections.ts'
 import {
   type AddressRequest,
   type Claim,
@@ -65,9 +66,10 @@ function oldestFirst(claims: readonly Claim[]): readonly Claim[] {
 function allocateClaim(claim: Claim, draft: Draft): readonly AllocationResult[] {
   const owner = ownerKey(claim)
   const held = draft.heldBy(owner).filter(({ holder }) => canUse(claim, holder))
+  const heldByNetwork = groupBy(held, ({ holder }) => holder.network)
   const kept = new Set<string>()
   const results = claim.requests.map((request): AllocationResult => {
-    const result = allocateAddress(claim, request, held, draft)
+    const result = allocateAddress(claim, request, heldByNetwork.get(request.pool.network) ?? [], draft)
     if (result.kind === 'granted') kept.add(addressKey(segmentAddress(request.pool, result.value)))
     return result
   })
@@ -111,7 +113,7 @@ function allocateAddress(
 /** The lowest address that the owner holds in this network: a crash between two writes can leave a second one. */
 function lowestHeldAddress(pool: Pool, held: readonly HeldAddress[]): bigint | undefined {
   return held
-    .filter(({ address, holder }) => holder.network === pool.network && poolContains(pool, address))
+    .filter(({ address }) => poolContains(pool, address))
     .map(({ address }) => address.value)
     .reduce<bigint | undefined>((lowest, value) => (lowest === undefined || value < lowest ? value : lowest), undefined)
 }

@@ -7,7 +7,9 @@ import { type IpSet, isIpSetReady } from '../../api/ipset.ts'
 import { type NetConfig, selectNetConfig } from '../../api/netconfig.ts'
 import { objectKey } from '../../api/object.ts'
 import { formatAddress } from '../../net/address.ts'
-import { parsePool, poolContains, poolUsage } from './claim.ts'
+import { lastAddress } from '../../net/cidr.ts'
+import { groupBy } from '../../plan/collections.ts'
+import { type Pool, parsePool, poolUsage } from './claim.ts'
 import { type HeldAddress, ownerKey } from './ledger.ts'
 
 export interface SubnetReport {
@@ -39,18 +41,21 @@ export function buildUsageReport({
   held,
   findCauses = () => [],
 }: AddressInventory): readonly SubnetReport[] {
-  const namespaces = [...new Set(netConfigs.map(({ metadata }) => metadata.namespace ?? ''))].sort()
-  return namespaces.flatMap((namespace) => {
-    const netConfig = selectNetConfig(netConfigs.filter(({ metadata }) => metadata.namespace === namespace))
-    const waiters = ipSets.filter((ipSet) => ipSet.metadata.namespace === namespace && !isIpSetReady(ipSet)).sort(byAge)
+  const configsByNamespace = groupBy(netConfigs, ({ metadata }) => metadata.namespace ?? '')
+  const waitersByNamespace = groupBy(
+    ipSets.filter((ipSet) => !isIpSetReady(ipSet)),
+    ({ metadata }) => metadata.namespace ?? '',
+  )
+  const findHeld = indexHeld(held)
+  return [...configsByNamespace.keys()].sort().flatMap((namespace) => {
+    const netConfig = selectNetConfig(configsByNamespace.get(namespace) ?? [])
+    const waiters = indexWaiters((waitersByNamespace.get(namespace) ?? []).toSorted(byAge))
     if (!netConfig) return []
     return netConfig.spec.networks.flatMap((network) =>
       network.subnets.flatMap((subnet): readonly SubnetReport[] => {
         const pool = parsePool(netConfig, network.name, subnet)
         if (!pool) return []
-        const heldHere = held
-          .filter(({ address }) => poolContains(pool, address))
-          .sort((a, b) => (a.address.value < b.address.value ? -1 : 1))
+        const heldHere = findHeld(pool)
         const values = heldHere.map(({ address }) => address.value)
         const { used, free } = poolUsage(pool, values)
         return [
@@ -66,12 +71,10 @@ export function buildUsageReport({
               address: formatAddress(address),
               owner: ownerKey(holder),
             })),
-            waiting: waiters
-              .filter((waiter) => isWaitingFor(waiter, network.name, subnet.name))
-              .map((waiter) => ({
-                owner: objectKey(waiter.metadata),
-                why: findCauses(waiter).join('; ') || waitingReason(waiter),
-              })),
+            waiting: waiters(network.name, subnet.name).map((waiter) => ({
+              owner: objectKey(waiter.metadata),
+              why: findCauses(waiter).join('; ') || waitingReason(waiter),
+            })),
           },
         ]
       }),
@@ -79,10 +82,43 @@ export function buildUsageReport({
   })
 }
 
-function isWaitingFor({ spec, status }: IpSet, network: string, subnet: string): boolean {
-  const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
-  const isRequested = spec.networks.some((request) => same(request.name, network) && same(request.subnetName, subnet))
-  return isRequested && !(status?.reservations ?? []).some((reservation) => reservation.network === network)
+/** Sorted once by segment and address, so that the addresses of a subnet are one slice. */
+function indexHeld(held: readonly HeldAddress[]): (pool: Pool) => readonly HeldAddress[] {
+  const sorted = held.toSorted((a, b) => (a.address.value < b.address.value ? -1 : 1))
+  const bySegment = groupBy(sorted, ({ address }) => `${address.family} ${address.segment}`)
+  return ({ cidr, segment }) => {
+    const entries = bySegment.get(`${cidr.family} ${segment}`) ?? []
+    return entries.slice(countBelow(entries, cidr.base), countBelow(entries, lastAddress(cidr) + 1n))
+  }
+}
+
+function countBelow(sorted: readonly HeldAddress[], limit: bigint): number {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const entry = sorted[middle]
+    if (entry && entry.address.value < limit) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** The IPSets that wait for a subnet, in the given order. */
+function indexWaiters(ipSets: readonly IpSet[]): (network: string, subnet: string) => readonly IpSet[] {
+  const key = (network: string, subnet: string): string => `${network}/${subnet}`.toLowerCase()
+  const requested = new Map<string, Set<IpSet>>()
+  const reserved = new Map(
+    ipSets.map((ipSet) => [ipSet, new Set((ipSet.status?.reservations ?? []).map(({ network }) => network))]),
+  )
+  for (const ipSet of ipSets) {
+    for (const { name, subnetName } of ipSet.spec.networks) {
+      const waiters = requested.get(key(name, subnetName)) ?? new Set()
+      requested.set(key(name, subnetName), waiters.add(ipSet))
+    }
+  }
+  return (network, subnet) =>
+    [...(requested.get(key(network, subnet)) ?? [])].filter((ipSet) => !reserved.get(ipSet)?.has(network))
 }
 
 function waitingReason({ status }: IpSet): string {

@@ -6,6 +6,7 @@
  */
 import path from 'node:path'
 import { type Finding, finding } from '../../errors/finding.ts'
+import { findAssignedCredential, findUrlPasswords } from '../../ini/credentials.ts'
 import { writeYaml } from '../../yaml/write.ts'
 import { runInputUnusable } from '../findings/runs.ts'
 import { type AnsibleRole, type AnsibleRun, type AnsibleRunSpec, limitedHosts } from '../kinds/ansible-run.ts'
@@ -240,11 +241,8 @@ function findSecrets({ found }: RunInputs): readonly string[] {
   })
 }
 
-const CREDENTIAL = /^\s*["']?\w*(?:password|passwd|secret|token|passphrase|key)\w*["']?\s*[:=]\s*["']?([^"'\s]+)/i
-const URL_PASSWORD = /:\/\/[^:@/\s]*:([^@\s]+)@/g
-
 function findCredentials(line: string): readonly string[] {
-  const named = CREDENTIAL.exec(line)?.[1]
-  const inUrls = [...line.matchAll(URL_PASSWORD)].map(([, password = '']) => password)
+  const named = findAssignedCredential(line)
+  const inUrls = findUrlPasswords(line).flatMap(({ start, end }) => line.slice(start, end) || [])
   return named === undefined ? inUrls : [named, ...inUrls]
 }

@@ -16,11 +16,16 @@ import { baremetalTemplateSchema, secretReferenceSchema } from './baremetal-temp
 const dataPlaneGroup = { group: 'dataplane.openstack.org', version: 'v1beta1' } as const
 export const dataPlaneVersion = `${dataPlaneGroup.group}/${dataPlaneGroup.version}`
 
+/** Characters of a YAML text. Parsing takes about a second per megabyte, in which no other object is reconciled. */
+export const MAX_ANSIBLE_VARS = 128 * 1024
+
+const ansibleOption = z.string().max(4096)
+
 const deployStrategySchema = z.object({
   deploy: z.boolean().default(true),
-  ansibleTags: z.string().optional(),
-  ansibleLimit: z.string().optional(),
-  ansibleSkipTags: z.string().optional(),
+  ansibleTags: ansibleOption.optional(),
+  ansibleLimit: ansibleOption.optional(),
+  ansibleSkipTags: ansibleOption.optional(),
 })
 
 const novaTemplateSchema = z
@@ -49,7 +54,7 @@ const nodeSectionSchema = z.object({
   managementNetwork: z.string().optional(),
   ansibleUser: z.string().optional(),
   ansiblePort: z.int().optional(),
-  ansibleVars: z.string().optional().describe('YAML: variables for the inventory'),
+  ansibleVars: z.string().max(MAX_ANSIBLE_VARS).optional().describe('YAML: variables for the inventory'),
   ansibleSSHPrivateKeySecret: z.string().optional(),
   extraMounts: z.array(extraMountSchema).optional(),
   userData: secretReferenceSchema.optional(),

@@ -6,7 +6,13 @@
  */
 import type { EnvVar, ExtraMount } from '../../api/pod.ts'
 import { readYaml } from '../../yaml/read.ts'
-import type { DataPlaneNode, DataPlaneRole, DeployStrategy, NodeSection } from '../kinds/data-plane.ts'
+import {
+  type DataPlaneNode,
+  type DataPlaneRole,
+  type DeployStrategy,
+  MAX_ANSIBLE_VARS,
+  type NodeSection,
+} from '../kinds/data-plane.ts'
 
 export type AnsibleVars = Readonly<Record<string, unknown>>
 
@@ -112,16 +118,21 @@ export function effectiveAnnotation(
   return node.metadata.annotations?.[key] ?? role?.metadata.annotations?.[key]
 }
 
-/** Returns no variables for a text that cannot be parsed; `ansibleVarsProblem` reports it. */
+/** An inventory is stored in a Secret, and parsing blocks all other controllers. */
+const LIMITS = { expandedLength: 1024 * 1024, aliases: 200 }
+
+/** Returns no variables for a text that cannot be parsed or is too long; `ansibleVarsProblem` reports it. */
 export function parseAnsibleVars(text: string | undefined): AnsibleVars {
-  const { value } = readYaml(text ?? '', 'ansibleVars')
+  if (text === undefined || text.length > MAX_ANSIBLE_VARS) return {}
+  const { value } = readYaml(text, 'ansibleVars', LIMITS)
   return isMapping(value) ? value : {}
 }
 
 /** Why the text is not a mapping of variables; undefined when it is one. */
 export function ansibleVarsProblem(text: string | undefined): string | undefined {
   if (text === undefined || text.trim() === '') return undefined
-  const { value, findings } = readYaml(text, 'ansibleVars')
+  if (text.length > MAX_ANSIBLE_VARS) return `it is longer than ${MAX_ANSIBLE_VARS} characters`
+  const { value, findings } = readYaml(text, 'ansibleVars', LIMITS)
   const [first] = findings
   if (first) {
     const line = first.where && 'line' in first.where ? `line ${first.where.line}: ` : ''

@@ -113,7 +113,11 @@ function hasFailed({ failures, unreachable }: { failures: number; unreachable: n
 /** With any_errors_fatal the failure of one host stops the others halfway. */
 function stopsOnFirstFailure({ spec }: AnsibleRun): boolean {
   if (spec.roles) return spec.roles.any_errors_fatal ?? true
-  return /^\s*-?\s*(any_errors_fatal|max_fail_percentage)\s*:/m.test(spec.play ?? '')
+  return (spec.play ?? '').split('\n').some((line) => {
+    const text = line.trimStart()
+    const field = text.startsWith('-') ? text.slice(1).trimStart() : text
+    return /^(any_errors_fatal|max_fail_percentage)\s*:/.test(field)
+  })
 }
 
 function failureMessage(run: AnsibleRun, host: string): string {

@@ -116,6 +116,16 @@ describe('operator install', () => {
     expect(await cluster.client.get({ apiVersion: 'v1', kind: 'Namespace', name: home })).toBeUndefined()
   })
 
+  it('spreads its replicas, and limits disruptions and open ports', async () => {
+    const { out } = await install('--dry-run')
+    const documents = out.split(/^---$/m).map((text) => parse(text) as KubeObject | null)
+    const spec = (kind: string) => documents.find((document) => document?.kind === kind)?.['spec']
+    expect(spec('PodDisruptionBudget')).toMatchObject({ maxUnavailable: 1 })
+    const ports = [9443, 8081].map((port) => ({ port, protocol: 'TCP' }))
+    expect(spec('NetworkPolicy')).toMatchObject({ policyTypes: ['Ingress'], ingress: [{ ports }] })
+    expect(JSON.stringify(spec('Deployment'))).toContain('"topologyKey":"kubernetes.io/hostname"')
+  })
+
   it('creates everything once, and finds it unchanged the second time', async () => {
     const first = await install('-o', 'json')
     expect(first.code).toBe(0)

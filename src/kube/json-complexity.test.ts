@@ -1,0 +1,14 @@
+import { describe, expect, it } from 'vitest'
+import { measureJson } from './json-complexity.ts'
+
+const measure = (text: string) => measureJson(Buffer.from(text))
+
+describe('measureJson', () => {
+  it('counts keys, values and nesting, and nothing inside of strings', () => {
+    expect(measure('{"a":[1,{"b":"[[,,\\"::{"}]}')).toEqual({ values: 7, depth: 3 })
+  })
+
+  it.each(['', '"', '"\\', ']]]]', '{"a', '\u0000'])('ends for text that is not JSON: %j', (text) => {
+    expect(measure(text).depth).toBeLessThanOrEqual(1)
+  })
+})

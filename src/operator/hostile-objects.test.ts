@@ -1,0 +1,152 @@
+/** Objects that one tenant may store. None has a time limit: with an algorithm that is not linear, the file does not end. */
+import { describe, expect, it } from 'vitest'
+import type { IpSet, Reservation } from '../api/ipset.ts'
+import { ipSetChangeViolations, ipSetViolations } from '../api/ipset.ts'
+import { type NetConfig, netConfigChangeViolations, netConfigViolations, networkVersion } from '../api/netconfig.ts'
+import { buildClaim } from '../controllers/ipam/claim.ts'
+import { blockName, createLedger } from '../controllers/ipam/ledger.ts'
+import { planAllocation } from '../controllers/ipam/plan-allocation.ts'
+import { buildUsageReport } from '../controllers/ipam/usage-report.ts'
+import { ansibleVarsProblem, parseAnsibleVars } from '../dataplane/rules/inheritance.ts'
+import { buildAnswer } from '../webhooks/admission-answer.ts'
+import { overlapWarnings } from '../webhooks/other-allocators.ts'
+
+const SUBNETS = 20_000
+
+function largeNetConfig(networks: number, subnets: number): NetConfig {
+  const spec = {
+    networks: Array.from({ length: networks }, (_, n) => ({
+      name: `net${n}`,
+      mtu: 1500,
+      subnets: Array.from({ length: subnets }, (__, s) => {
+        const index = n * subnets + s
+        const prefix = `10.${(index >> 14) & 255}.${(index >> 6) & 255}.`
+        const first = (index & 63) * 4
+        const range = { start: `${prefix}${first + 2}`, end: `${prefix}${first + 2}` }
+        return { name: `subnet${s}`, cidr: `${prefix}${first}/30`, allocationRanges: [range] }
+      }),
+    })),
+  }
+  return { apiVersion: networkVersion, kind: 'NetConfig', metadata: { name: 'netconfig', namespace: 'tenant' }, spec }
+}
+
+function largeIpSet(networks: number): IpSet {
+  const requests = Array.from({ length: networks }, (_, n) => ({ name: `net${n}`, subnetName: 'subnet0' }))
+  return {
+    apiVersion: networkVersion,
+    kind: 'IPSet',
+    metadata: { name: 'edpm-0', namespace: 'tenant', uid: 'u', creationTimestamp: '2026-01-01T00:00:00Z' },
+    spec: { immutable: false, networks: requests },
+  }
+}
+
+describe('a NetConfig with many subnets', () => {
+  it('is checked, compared and reported', () => {
+    const config = largeNetConfig(1, SUBNETS)
+    expect(netConfigViolations(config.spec)).toEqual([])
+    expect(netConfigChangeViolations(config.spec, config.spec)).toEqual([])
+    const held = config.spec.networks.flatMap(({ subnets }) =>
+      subnets.slice(0, 10_000).map((_, index) => ({
+        address: { segment: 'untagged', family: 4 as const, value: 0x0a000002n + BigInt(index) * 4n },
+        holder: { uid: 'u', namespace: 'tenant', name: 'edpm-0', network: 'net0' },
+      })),
+    )
+    const report = buildUsageReport({ netConfigs: [config], ipSets: [], held })
+    expect(report.filter(({ used }) => used === 1)).toHaveLength(10_000)
+    const allocators = config.spec.networks[0]?.subnets.map((_, index) => ({
+      source: `IPAddressPool ${index}`,
+      ranges: [{ family: 4 as const, first: BigInt(index) * 4n, last: BigInt(index) * 4n }],
+    }))
+    expect(overlapWarnings(config.spec.networks, allocators ?? [])).toEqual([])
+  })
+
+  it('is refused with a limited number of causes when all of its ranges overlap', () => {
+    const [network] = largeNetConfig(1, 1).spec.networks
+    const [subnet] = network?.subnets ?? []
+    const allocationRanges = Array.from({ length: 20_000 }, () => ({ start: '10.0.0.1', end: '10.0.0.2' }))
+    const spec = {
+      networks: [
+        { name: 'net0', mtu: 1500, subnets: [{ name: 'a', cidr: '10.0.0.0/24', ...subnet, allocationRanges }] },
+      ],
+    }
+    const refusals = netConfigViolations(spec)
+    const kind = { group: 'network.openstack.org', version: 'v1beta1', kind: 'NetConfig' }
+    const resource = { group: kind.group, version: kind.version, resource: 'netconfigs' }
+    const answer = buildAnswer({ uid: 'u', operation: 'CREATE', kind, resource }, { refusals, warnings: [] })
+    expect(answer.causes?.length).toBeLessThanOrEqual(100)
+  })
+
+  it('is refused with the first CIDR that each one overlaps', () => {
+    const cidrs = [
+      '10.0.0.0/24',
+      '10.0.1.0/24',
+      '10.0.0.0/16',
+      '10.0.1.128/25',
+      '10.0.0.0/24',
+      '2001:db8::/64',
+      '10.0.0.7/24',
+    ]
+    const subnets = cidrs.map((cidr, index) => ({ name: `s${index}`, cidr, allocationRanges: [] }))
+    const found = netConfigViolations({ networks: [{ name: 'net0', mtu: 1500, subnets }] })
+    expect(found.map(({ field, detail }) => [field.slice(-14), detail])).toEqual(
+      [
+        ['subnets[2].cidr', 'CIDR 10.0.0.0/16 overlaps with 10.0.0.0/24 at spec.networks[0].subnets[0].cidr'],
+        ['subnets[3].cidr', 'CIDR 10.0.1.128/25 overlaps with 10.0.1.0/24 at spec.networks[0].subnets[1].cidr'],
+        ['subnets[4].cidr', 'CIDR 10.0.0.0/24 already in use at spec.networks[0].subnets[0].cidr'],
+        ['subnets[6].cidr', 'CIDR 10.0.0.7/24 overlaps with 10.0.0.0/24 at spec.networks[0].subnets[0].cidr'],
+      ].map(([field = '', detail]) => [field.slice(-14), detail]),
+    )
+  })
+})
+
+describe('a segment annotation', () => {
+  it('of any length gives a short name', () => {
+    const name = blockName({ segment: `a${'-'.repeat(250_000)}b`, family: 4, first: 0n })
+    expect(name.length).toBeLessThan(253)
+    expect(blockName({ segment: '--a--', family: 4, first: 0n })).toMatch(/^a-[0-9a-f]{12}\.v4-00000000$/)
+  })
+})
+
+describe('an IPSet with many networks', () => {
+  it('is checked, claimed and allocated', () => {
+    const config = largeNetConfig(10_000, 1)
+    const ipSet = largeIpSet(10_000)
+    expect(ipSetViolations(ipSet.spec, config.spec)).toEqual([])
+    expect(ipSetChangeViolations(ipSet.spec, ipSet.spec)).toEqual([])
+    const reservation: Reservation = {
+      apiVersion: networkVersion,
+      kind: 'Reservation',
+      metadata: { name: 'edpm-0', namespace: 'tenant' },
+      spec: {
+        ipSetRef: {},
+        reservation: Object.fromEntries(
+          ipSet.spec.networks.map(({ name }) => [name, { network: name, subnet: 'subnet0', address: '192.0.2.1' }]),
+        ),
+      },
+    }
+    buildClaim(ipSet, config, reservation)
+    const { claim } = buildClaim(ipSet, config, undefined)
+    const { changes } = planAllocation([claim], createLedger())
+    expect(changes).toHaveLength(10_000)
+  })
+})
+
+describe('ansibleVars', () => {
+  it('are refused when aliases repeat a long text', () => {
+    const text = `a: &a ${'x'.repeat(100_000)}\nb: [${'*a,'.repeat(100)}]\n`
+    expect(ansibleVarsProblem(text)).toContain('its aliases expand to more than 1048576 characters')
+    expect(parseAnsibleVars(text)).toEqual({})
+  })
+
+  it('are refused when they have more aliases than a person writes', () => {
+    const text = `a: &a x\nb: [${'*a,'.repeat(40_000)}]\n`
+    expect(ansibleVarsProblem(text)).toContain('it has more than 200 aliases')
+    expect(parseAnsibleVars(`a: &a x\nb: [${'*a,'.repeat(100)}]\n`)['b']).toHaveLength(100)
+  })
+
+  it('are refused when they are too long to parse while others wait', () => {
+    const text = `a: [${'1,'.repeat(500_000)}]`
+    expect(ansibleVarsProblem(text)).toBe('it is longer than 131072 characters')
+    expect(parseAnsibleVars(text)).toEqual({})
+  })
+})
