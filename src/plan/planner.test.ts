@@ -358,3 +358,27 @@ describe('the lock', () => {
     expect(changes.map((change) => [change.what, change.risk])).toEqual([['pods of subnet1', 'restarts pods']])
   })
 })
+
+describe('a network whose subnets leave nothing for VIPs', () => {
+  const subnet = (cidr: string, spans?: object) =>
+    pinned('internalapi', { subnets: [{ cidr, ...(spans && { spans }) }] })
+
+  it.each(['172.17.0.0/27', '172.17.0.0/28', '172.17.0.0/29', '172.17.0.0/30', '172.17.0.0/31', '172.17.0.0/32'])(
+    'is an error that names the Services without an address: %s',
+    (cidr) => {
+      const { plan } = planSpec(subnet(cidr))
+      const [found] = plan.findings.filter(({ code }) => code === 'SL2301')
+      expect(found).toMatchObject({
+        severity: 'error',
+        message: expect.stringContaining('rabbitmq.rabbitmq') as string,
+      })
+      if (Number(cidr.split('/')[1]) > 28) expect(found?.message).toContain('has 0; left out: ')
+    },
+  )
+
+  it('is an error when the spans of the file have no vips', () => {
+    const spans = { nodes: '172.17.0.5-172.17.0.29', hosts: '172.17.0.100-172.17.0.250' }
+    const { plan } = planSpec(subnet('172.17.0.0/24', spans))
+    expect(plan.findings.map(({ code }) => code)).toEqual(['SL2301'])
+  })
+})
