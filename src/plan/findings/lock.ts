@@ -67,3 +67,14 @@ export const slotsChanged = problem<{ locked: string; used: string; added: strin
     `the lock was made for the CRD ${locked}, this plan uses ${used}${added ? `; new slots: ${added}` : ''}${removed ? `; gone: ${removed}` : ''}`,
   remedy: () => 'review the slots (`stackloom slots`); the new table is recorded when the plan is written',
 })
+
+export const lockChanged = problem<{ file: string }>({
+  code: 'SL2410',
+  severity: 'error',
+  title: 'Another process wrote the lock at the same time',
+  message: ({ file }) => `${file} was changed by another process after it was read; nothing was written`,
+  remedy: () => 'run the command again: it plans around what the other run decided',
+  description: `Two runs that read one lock may give the same address to two owners, and the second write would remove the
+decisions of the first. The lock is replaced only if it still is as it was read.`,
+  example: { file: 'site.lock.yaml' },
+})
