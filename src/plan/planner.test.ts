@@ -382,3 +382,63 @@ describe('a network whose subnets leave nothing for VIPs', () => {
     expect(plan.findings.map(({ code }) => code)).toEqual(['SL2301'])
   })
 })
+
+describe('the nova cell of a host', () => {
+  const cloudWith = (hosts: readonly { name: string; cell?: string }[], nova?: object): PartialSiteSpec => ({
+    clouds: [{ name: 'rhoso1', namespace: 'openstack', hosts: [...hosts], ...(nova && { services: { nova } }) }],
+  })
+  const cells = { cells: ['cell1', 'cell2'] }
+
+  it.each(['cell9', 'cell0', 'nova-cell1', 'cell2'])(
+    'is refused if the control plane has none for hosts: %s',
+    (cell) => {
+      const { plan } = planSpec(cloudWith([{ name: 'compute-0', cell }]))
+      expect(plan.findings).toEqual([
+        expect.objectContaining({
+          code: 'SL2003',
+          message: expect.stringContaining(`cell for hosts ${cell}`) as string,
+        }),
+      ])
+    },
+  )
+
+  it('may be one that raw fields add', () => {
+    const nova = { template: { cellTemplates: { cell5: { cellMessageBusInstance: 'rabbitmq' } } } }
+    expect(listCodes(planSpec(cloudWith([{ name: 'compute-0', cell: 'cell5' }], nova)))).not.toContain('SL2003')
+  })
+
+  it('stays as it is locked, also when the order of the cells changes the default', () => {
+    const { lock } = planSpec(cloudWith([{ name: 'compute-0' }], cells))
+    const moved = planSpec(cloudWith([{ name: 'compute-0', cell: 'cell2' }], cells), { lock })
+    expect(moved.plan.findings).toEqual([
+      expect.objectContaining({
+        code: 'SL2411',
+        message: 'rhoso1/compute-0 would move from cell1 to cell2',
+        remedy: expect.stringContaining('--forget rhoso1/compute-0') as string,
+      }),
+    ])
+    const reordered = cloudWith([{ name: 'compute-0' }], { cells: ['cell2', 'cell1'] })
+    expect(listCodes(planSpec(reordered, { lock }))).toEqual(['SL2411'])
+  })
+
+  it('is remembered while a host is away, until the host is forgotten', () => {
+    const { lock } = planSpec(cloudWith([{ name: 'compute-0' }, { name: 'compute-1' }], cells))
+    const away = planSpec(cloudWith([{ name: 'compute-1' }], cells), { lock })
+    const back = cloudWith([{ name: 'compute-0', cell: 'cell2' }, { name: 'compute-1' }], cells)
+    expect(listCodes(planSpec(back, { lock: away.lock }))).toEqual(['SL2411'])
+    const forgotten = planSpec(cloudWith([{ name: 'compute-1' }], cells), {
+      lock: away.lock,
+      forget: ['rhoso1/compute-0'],
+    })
+    expect(listCodes(planSpec(back, { lock: forgotten.lock }))).toEqual([])
+  })
+
+  it('is recorded for a host of a lock that has none yet', () => {
+    const spec = cloudWith([{ name: 'compute-0', cell: 'cell2' }], cells)
+    const { lock } = planSpec(spec)
+    const { cells: recorded, ...older } = lock.clouds['rhoso1'] ?? { namespace: '', networks: {} }
+    const again = planSpec(spec, { lock: { ...lock, clouds: { rhoso1: older } } })
+    expect(listCodes(again)).toEqual([])
+    expect(again.lock.clouds['rhoso1']?.cells).toEqual(recorded)
+  })
+})

@@ -12,7 +12,7 @@ import type { Cloud, Path, Site } from '../site/site.ts'
 import { type AddressReader, createAddressReader, type Locate } from './address-reader.ts'
 import { assemblePlan } from './assemble.ts'
 import { buildLock } from './build-lock.ts'
-import { type Change, diffLocks } from './changes.ts'
+import { CELL, type Change, diffLocks } from './changes.ts'
 import { groupBy } from './collections.ts'
 import { findConflicts, findSubnetConflicts } from './conflicts.ts'
 import { type Draft, type DraftInput, draftSite } from './draft/draft-site.ts'
@@ -171,8 +171,22 @@ function checkServers({ cluster, clouds }: Site, reader: AddressReader): void {
   }
 }
 
-/** One finding per network, with each address, old and new. */
+/** One finding per network, with each address, old and new; one per host that changes its cell. */
 function moveFindings(moves: readonly Change[], site: Site, locate: Locate): readonly Finding[] {
+  const isCell = ({ what }: Change): boolean => what.startsWith(CELL)
+  const others = moves.filter((move) => !isCell(move))
+  return [...ownerMoves(others, site, locate), ...moves.filter(isCell).map((move) => cellFinding(move, site, locate))]
+}
+
+function cellFinding({ cloud: name, what, from = '', to = '' }: Change, site: Site, locate: Locate): Finding {
+  const host = what.slice(CELL.length + 1)
+  const cloud = site.clouds.find((candidate) => candidate.name === name)
+  const index = cloud?.file.hosts?.findIndex((candidate) => candidate.name === host) ?? -1
+  const where = locate(cloud && [...cloud.path, 'hosts', index])
+  return finding(lockProblems.cellChanged, { cloud: name, host, from, to }, { where })
+}
+
+function ownerMoves(moves: readonly Change[], site: Site, locate: Locate): readonly Finding[] {
   const byOwner = groupBy(moves, ({ cloud, network }) => (network ? `${cloud}/${network}` : cloud))
   return [...byOwner].map(([owner, changes]) => {
     const lines = changes.map(({ what, from, to }) => `${what} ${from} -> ${to}`)

@@ -78,3 +78,16 @@ export const lockChanged = problem<{ file: string }>({
 decisions of the first. The lock is replaced only if it still is as it was read.`,
   example: { file: 'site.lock.yaml' },
 })
+
+export const cellChanged = problem<{ cloud: string; host: string; from: string; to: string }>({
+  code: 'SL2411',
+  severity: 'error',
+  title: 'A data plane host would change its nova cell',
+  message: ({ cloud, host, from, to }) => `${cloud}/${host} would move from ${from} to ${to}`,
+  remedy: ({ cloud, host, from }) =>
+    `set its cell back to ${from}; to move it, take the host out of the file and the cloud, run \`stackloom plan --forget ${cloud}/${host}\`, and add it again`,
+  description: `A compute node is registered in the database of one nova cell, with its servers and its resource provider. Another
+configuration on the node does not move them: the old cell keeps a dead compute service, and the servers on the node are
+lost to nova. Evacuate the host and remove it from the cloud first; after that it is a new host.`,
+  example: { cloud: 'rhoso1', host: 'compute-0', from: 'cell1', to: 'cell2' },
+})
