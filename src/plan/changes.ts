@@ -35,8 +35,14 @@ export interface Change {
 
 export function diffLocks(before: Lock, after: Lock): readonly Change[] {
   const changes: Change[] = []
+  const present = Object.values(after.clouds).filter(({ leaving }) => !leaving)
+  const namespaces = new Set(present.map(({ namespace }) => namespace))
   for (const cloud of new Set([...Object.keys(before.clouds), ...Object.keys(after.clouds)])) {
-    changes.push(...cloudChanges(cloud, getOwn(before.clouds, cloud), getOwn(after.clouds, cloud)))
+    const locked = getOwn(after.clouds, cloud)
+    const isReused = Boolean(locked?.leaving) && namespaces.has(locked?.namespace ?? '')
+    const found = cloudChanges(cloud, getOwn(before.clouds, cloud), locked)
+    // A cloud that leaves its namespace to another one is not just left alone.
+    changes.push(...(isReused ? found.map((change) => ({ ...change, risk: 'needs recreation' as const })) : found))
   }
   return changes
 }

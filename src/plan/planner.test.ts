@@ -442,3 +442,68 @@ describe('the nova cell of a host', () => {
     expect(again.lock.clouds['rhoso1']?.cells).toEqual(recorded)
   })
 })
+
+describe('a cloud with another name in the same namespace', () => {
+  const named = (name: string): PartialSiteSpec => ({ clouds: [{ name, namespace: 'openstack' }] })
+
+  it('is refused as a rename, without the advice to take down what shares its namespace', () => {
+    const { lock } = planSpec(named('rhoso1'))
+    const { plan, lock: after } = planSpec(named('production'), { lock })
+    expect(plan.findings).toEqual([
+      expect.objectContaining({
+        code: 'SL2412',
+        severity: 'error',
+        message: 'production has the namespace openstack of rhoso1, which is no longer in the site file',
+      }),
+    ])
+    const leaving = diffLocks(lock, after).find(({ cloud }) => cloud === 'rhoso1')
+    expect(leaving).toMatchObject({ to: 'leaving', risk: 'needs recreation' })
+  })
+
+  it('is a new cloud once the old one is forgotten', () => {
+    const { lock } = planSpec(named('rhoso1'))
+    expect(listCodes(planSpec(named('production'), { lock, forget: ['rhoso1'] }))).toEqual([])
+  })
+})
+
+describe('an edit of a locked site', () => {
+  const clouds = [
+    { name: 'rhoso1', namespace: 'openstack', hosts: [{ name: 'compute-0' }] },
+    { name: 'rhoso2', namespace: 'openstack2' },
+  ]
+  const { lock, plan: before } = planSpec({ clouds })
+  const planned = ({ clouds: all, segments, bgp }: Plan): string =>
+    JSON.stringify([all.map(({ name, namespace, networks }) => [name, namespace, networks]), segments, bgp])
+
+  it.each<[string, PartialSiteSpec]>([
+    ['spec.networks.ctlplane.bridge', { networks: { ctlplane: { bridge: 'br-other' } } }],
+    ['spec.addressing.isolation', { addressing: { isolation: 'shared-vlan' } }],
+    ['spec.addressing.vlans', { addressing: { vlans: { first: 400, last: 500 } } }],
+    ['spec.addressing.prefixLength', { addressing: { prefixLength: { ipv4: 25 } } }],
+    ['spec.addressing.layout', { addressing: { layout: { vips: '71-79' } } }],
+    ['spec.addressing.families', { addressing: { families: [4, 6] } }],
+    ['spec.networks.storage.supernets', { networks: { storage: { supernets: ['10.9.0.0/16'] } } }],
+    ['spec.networks.storage.mtu', { networks: { storage: { mtu: 9000 } } }],
+    ['spec.networks.storage.vlan', { networks: { storage: { vlan: 77 } } }],
+    ['spec.networks.storage.interface', { networks: { storage: { interface: 'stor' } } }],
+    ['spec.networks.storage.roles', { networks: { storage: { roles: ['nodes', 'pods'] } } }],
+    ['spec.networks.storage.attach', { networks: { storage: { attach: 'none' } } }],
+    ['spec.networks.storage.dnsDomain', { networks: { storage: { dnsDomain: 'storage.lab' } } }],
+    [
+      'spec.networks.storage.routes',
+      { networks: { storage: { routes: [{ destination: '10.0.0.0/8', nexthop: '+1' }] } } },
+    ],
+    ['spec.networks.designate', { networks: { designate: false } }],
+  ])('changes the plan, is refused, or is reported: %s', (setting, spec) => {
+    const { plan } = planSpec({ clouds, ...spec }, { lock })
+    const isReported = plan.findings.some(
+      ({ code, severity, message }) => severity === 'error' || (code === 'SL2413' && message.startsWith(setting)),
+    )
+    expect(isReported || planned(plan) !== planned(before)).toBe(true)
+  })
+
+  it('says nothing about settings that were locked as they are', () => {
+    const words = { clouds, addressing: { vlans: { first: 30, last: 99 }, layout: { vips: '71-79' } } }
+    expect(planSpec(words, { lock: planSpec(words).lock }).plan.findings).toEqual([])
+  })
+})

@@ -71,23 +71,31 @@ export const slotsChanged = problem<{ locked: string; used: string; added: strin
 export const lockChanged = problem<{ file: string }>({
   code: 'SL2410',
   severity: 'error',
-  title: 'Another process wrote the lock at the same time',
   message: ({ file }) => `${file} was changed by another process after it was read; nothing was written`,
   remedy: () => 'run the command again: it plans around what the other run decided',
-  description: `Two runs that read one lock may give the same address to two owners, and the second write would remove the
-decisions of the first. The lock is replaced only if it still is as it was read.`,
-  example: { file: 'site.lock.yaml' },
 })
 
 export const cellChanged = problem<{ cloud: string; host: string; from: string; to: string }>({
   code: 'SL2411',
   severity: 'error',
-  title: 'A data plane host would change its nova cell',
   message: ({ cloud, host, from, to }) => `${cloud}/${host} would move from ${from} to ${to}`,
   remedy: ({ cloud, host, from }) =>
     `set its cell back to ${from}; to move it, take the host out of the file and the cloud, run \`stackloom plan --forget ${cloud}/${host}\`, and add it again`,
-  description: `A compute node is registered in the database of one nova cell, with its servers and its resource provider. Another
-configuration on the node does not move them: the old cell keeps a dead compute service, and the servers on the node are
-lost to nova. Evacuate the host and remove it from the cloud first; after that it is a new host.`,
-  example: { cloud: 'rhoso1', host: 'compute-0', from: 'cell1', to: 'cell2' },
+})
+
+export const cloudRenamed = problem<{ cloud: string; old: string; namespace: string }>({
+  code: 'SL2412',
+  severity: 'error',
+  message: ({ cloud, old, namespace }) =>
+    `${cloud} has the namespace ${namespace} of ${old}, which is no longer in the site file`,
+  remedy: ({ cloud, old }) =>
+    `name it ${old} again, or give ${cloud} another namespace; once ${old} is taken down, run \`stackloom plan --forget ${old}\``,
+})
+
+export const settingWithoutEffect = problem<{ setting: string; value: string; kept: string; more: number }>({
+  code: 'SL2413',
+  severity: 'info',
+  message: ({ setting, value, kept, more }) =>
+    `${setting} is ${value} and has no effect on what is locked: ${kept}${more > 0 ? ` and ${more} more` : ''}`,
+  remedy: () => 'nothing to do if only new networks are to follow it; to change a deployed one, pin its new value',
 })
