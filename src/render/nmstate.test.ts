@@ -162,8 +162,8 @@ describe('node policies', () => {
       config: [{ destination: '172.17.1.0/24', 'next-hop-address': '172.17.0.1', 'next-hop-interface': 'enp6s0.20' }],
     })
     const [netConfig] = renderNetConfig(plan, cloud(plan, 0))
-    const { networks } = netConfig?.['spec'] as { networks: { name: string; subnets: { routes?: unknown }[] }[] }
-    const subnets = networks.find(({ name }) => name === 'internalapi')?.subnets
+    const spec = netConfig?.['spec'] as { networks: { name: string; subnets: { routes?: unknown }[] }[] } | undefined
+    const subnets = spec?.networks.find(({ name }) => name === 'internalapi')?.subnets
     expect(subnets?.map(({ routes }) => routes)).toEqual([
       [
         { destination: '172.17.0.0/24', nexthop: '172.17.1.1' },

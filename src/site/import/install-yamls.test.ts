@@ -138,14 +138,16 @@ describe('every problem of environment files', () => {
   })
 
   it('reads the names that the scripts for several clouds use: OPENSTACK_NAMESPACE, CTLPLANE_METALLB_POOL', () => {
-    const { clouds } = siteOf(
+    const imported = siteOf(
       importing(
         'NAMESPACE=openstack\n',
         'NAMESPACE=ignored\nOPENSTACK_NAMESPACE=openstack2\nCTLPLANE_METALLB_POOL=192.168.122.110-192.168.122.120\n',
       ),
-    ).spec
+    )
+    const { clouds } = imported.spec
+
     expect(clouds[1]).toMatchObject({ name: 'openstack2', namespace: 'openstack2' })
-    const subnets = clouds.map(({ networks }) => (networks?.['ctlplane'] as SiteFileNetwork).subnets?.[0])
+    const subnets = clouds.map((_, index) => network(imported, index, 'ctlplane').subnets?.[0])
     expect(subnets.map((subnet) => subnet?.spans?.vips)).toEqual([
       '192.168.122.80-192.168.122.90',
       '192.168.122.110-192.168.122.120',
