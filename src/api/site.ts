@@ -15,6 +15,16 @@ const span = z
 const raw = z.record(z.string(), z.unknown())
 const addresses = z.union([address, z.array(address)]).describe('one address, or one of each family')
 
+const mtu = z.int().min(68).max(9216)
+const asn = z.int().min(1).max(4_294_967_295)
+/** The planner checks the ids of networks (SL2204) and of the range (SL2010); this is for editors. */
+const vlanId = z.int().meta({ minimum: 1, maximum: 4094 })
+/** Not empty by `text`. At most 15 characters, which SL2501 reports with the name that exceeds them. */
+const interfaceName = text.regex(
+  /^(?:[A-Za-z0-9_][A-Za-z0-9_.-]*)?$/,
+  'an interface name of letters, digits, dots, dashes and underscores',
+)
+
 const route = z.strictObject({
   destination: cidr.describe('where the route leads, such as 10.0.1.0/24'),
   nexthop: text.describe("the router: an IP address, or its place in each cloud's subnet such as +150"),
@@ -31,7 +41,7 @@ const subnet = z.strictObject({
   name: text.optional().describe('its name in NetConfig; subnet1, subnet2 … by default'),
   cidr,
   gateway: address.optional().describe('the router of this subnet; no allocator gets it'),
-  vlan: z.int().optional().describe("this subnet's VLAN where it differs from the network's"),
+  vlan: vlanId.optional().describe("this subnet's VLAN where it differs from the network's"),
   spans: spans.optional().describe('which allocator owns which addresses; a role that is absent has none'),
   reserved: z.array(span).optional().describe('addresses and ranges that no allocator gets'),
   routes: z.array(route).optional().describe('routes of the data plane hosts through this subnet'),
@@ -45,17 +55,17 @@ const endpoint = z.strictObject({
 
 export const networkSchema = z.strictObject({
   vlan: z
-    .union([z.int(), z.literal('untagged')])
+    .union([vlanId, z.literal('untagged')])
     .optional()
     .describe('VLAN id of its segment, or untagged'),
   nic: text.optional().describe("the NIC's role on the nodes (cluster.nodes[].nics), `main` by default"),
-  interface: text.optional().describe('name of the interface on the nodes, at most 15 characters'),
+  interface: interfaceName.optional().describe('name of the interface on the nodes, at most 15 characters'),
   bridge: z
-    .union([text, z.boolean()])
+    .union([interfaceName, z.boolean()])
     .optional()
     .describe('a bridge on the segment: its name, or true for a planned name'),
   attach: z.enum(['macvlan', 'bridge', 'none']).optional().describe('how pods attach to it'),
-  mtu: z.int().optional().describe('largest packet, 1500 by default'),
+  mtu: mtu.optional().describe('largest packet, 1500 by default'),
   dnsDomain: text.optional().describe('DNS domain of the names in this network'),
   supernets: z.array(span).optional().describe('where the planner takes subnets from: CIDRs or ranges'),
   subnets: z.array(subnet).optional().describe('its subnets, if they are not to be planned'),
@@ -73,6 +83,7 @@ const service = z.strictObject({
   enabled: z.boolean().optional().describe('whether the cloud has it; naming a service turns it on'),
   replicas: z
     .int()
+    .min(0)
     .optional()
     .describe('how many pods: of every instance of a database, queue or cache, else of its API'),
   network: text.optional().describe('the network of its internal endpoint'),
@@ -95,7 +106,7 @@ const dataPlane = z.strictObject({
   sshSecret: text.optional().describe("the Secret with Ansible's SSH key"),
   migrationSecret: text.optional().describe("the Secret with nova's migration SSH key"),
   ntp: z.array(text).optional().describe('time servers of the hosts'),
-  nic: text.optional().describe("the hosts' NIC that carries the networks"),
+  nic: interfaceName.optional().describe("the hosts' NIC that carries the networks"),
   services: z.array(text).optional().describe('the data plane services to run, in order'),
   ansibleVars: raw.optional().describe('variables for Ansible, merged last'),
   preProvisioned: z.boolean().optional().describe('whether the hosts have an operating system already'),
@@ -170,12 +181,12 @@ export const cloudSchema = z.strictObject({
 })
 
 const bond = z.strictObject({
-  name: text.describe('its interface name; a node uses it as a NIC'),
-  ports: z.array(text).min(1).describe('the interfaces that it is made of'),
+  name: interfaceName.describe('its interface name; a node uses it as a NIC'),
+  ports: z.array(interfaceName).min(1).describe('the interfaces that it is made of'),
   mode: z
     .enum(['active-backup', 'balance-rr', 'balance-xor', 'broadcast', '802.3ad', 'balance-tlb', 'balance-alb'])
     .describe('how it uses its ports; 802.3ad needs LACP on the switch'),
-  mtu: z.int().optional().describe('the largest mtu that it carries'),
+  mtu: mtu.optional().describe('the largest mtu that it carries'),
   options: z
     .record(z.string(), z.union([z.string(), z.int()]))
     .optional()
@@ -184,16 +195,16 @@ const bond = z.strictObject({
 
 const node = z.strictObject({
   name: text.describe("the node's name in the cluster (kubectl get nodes)"),
-  nic: text.optional().describe('short form of nics: {main: …}'),
-  nics: z.record(z.string(), text).optional().describe('NICs by role, such as {main: enp6s0}'),
-  mtu: z.int().optional().describe('the largest mtu that the NICs carry'),
+  nic: interfaceName.optional().describe('short form of nics: {main: …}'),
+  nics: z.record(z.string(), interfaceName).optional().describe('NICs by role, such as {main: enp6s0}'),
+  mtu: mtu.optional().describe('the largest mtu that the NICs carry'),
 })
 
 const bgpPeer = z.strictObject({
   name: text.optional().describe('its name in messages and objects'),
   address: address.describe("the router's address"),
-  asn: z.int().describe("the router's AS number"),
-  port: z.int().optional().describe('its port, 179 by default'),
+  asn: asn.describe("the router's AS number"),
+  port: z.int().min(1).max(65_535).optional().describe('its port, 179 by default'),
   nodes: z.array(text).optional().describe('the nodes that peer with it; all by default'),
   passwordSecret: text.optional().describe('the Secret with the session password'),
   bfdProfile: text.optional().describe('the BFDProfile to use'),
@@ -203,7 +214,7 @@ const bgpPeer = z.strictObject({
 const metallb = z.strictObject({
   mode: z.enum(['layer2', 'bgp']).optional().describe('how VIPs are announced, layer2 by default'),
   namespace: text.optional().describe("MetalLB's namespace, metallb-system by default"),
-  asn: z.int().optional().describe("the cluster's AS number (BGP)"),
+  asn: asn.optional().describe("the cluster's AS number (BGP)"),
   peers: z.array(bgpPeer).optional().describe('the routers to peer with (BGP)'),
 })
 
@@ -233,7 +244,7 @@ const cluster = z.strictObject({
   storageClass: text.optional().describe('the storage class of the clouds'),
   bonds: z.array(bond).optional().describe('bonds to create on the nodes'),
   maxUnavailable: z
-    .union([z.int(), text])
+    .union([z.int().min(1), text.regex(/^[1-9]\d*%$/, 'a percentage such as 50%')])
     .optional()
     .describe('how many nodes may be reconfigured at once, a number or a percentage'),
   metallb: metallb.optional().describe('how MetalLB announces the VIPs'),
@@ -260,8 +271,8 @@ const addressing = z.strictObject({
     .describe('IP versions that every network has, [4] by default'),
   vlans: z
     .strictObject({
-      first: z.int().describe('the lowest VLAN id to give'),
-      last: z.int().describe('the highest VLAN id to give'),
+      first: vlanId.describe('the lowest VLAN id to give'),
+      last: vlanId.describe('the highest VLAN id to give'),
     })
     .optional()
     .describe('VLAN ids that the planner may give, 20 to 4094 by default'),

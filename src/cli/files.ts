@@ -4,6 +4,7 @@ import path from 'node:path'
 import { inputTooLarge, unreadableFile, unwritableFile } from '../errors/common.ts'
 import { Failure, failure, formatError } from '../errors/failure.ts'
 import { fileExists } from '../errors/new-file.ts'
+import { replaceUnchanged } from '../files/replace-unchanged.ts'
 import { type WriteFileOptions, writeFileAtomically } from '../files/write-file.ts'
 import type { Io } from './io.ts'
 
@@ -39,6 +40,15 @@ export async function writeOutput(name: string, text: string, io: Io, options: W
   io.stop.throwIfAborted()
   try {
     await writeFileAtomically(path.resolve(io.cwd, name), text, options)
+  } catch (thrown) {
+    throw failure(unwritableFile, { file: name, reason: formatSystemError(thrown) }, { cause: thrown })
+  }
+}
+
+/** Replaces a file that still has the text that was read; false if it has another one. */
+export async function replaceOutput(name: string, before: string | undefined, text: string, io: Io): Promise<boolean> {
+  try {
+    return await replaceUnchanged(path.resolve(io.cwd, name), before, text)
   } catch (thrown) {
     throw failure(unwritableFile, { file: name, reason: formatSystemError(thrown) }, { cause: thrown })
   }

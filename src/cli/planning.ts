@@ -5,10 +5,10 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Command } from 'commander'
-import { Failure } from '../errors/failure.ts'
+import { Failure, failure } from '../errors/failure.ts'
 import { type FileLocation, type Finding, finding, hasErrors } from '../errors/finding.ts'
 import { type Change, diffLocks } from '../plan/changes.ts'
-import { lockOutdated } from '../plan/findings/lock.ts'
+import { lockChanged, lockOutdated } from '../plan/findings/lock.ts'
 import type { LedgerEntry } from '../plan/ledger.ts'
 import { emptyLock, type Lock, lockedSlots } from '../plan/lock.ts'
 import type { Plan } from '../plan/plan.ts'
@@ -17,7 +17,7 @@ import type { SlotTable } from '../plan/slots/slots.ts'
 import * as renderProblems from '../render/findings.ts'
 import { judge } from '../site/accept.ts'
 import type { Path, Site } from '../site/site.ts'
-import { readInput, writeOutput } from './files.ts'
+import { readInput, replaceOutput } from './files.ts'
 import type { Io } from './io.ts'
 
 export interface PlanningOptions {
@@ -40,6 +40,8 @@ export interface Planning {
   readonly lock: Lock
   /** From the lock that was read to the lock to write. */
   readonly changes: readonly Change[]
+  /** The text of the lock that was read; undefined when there was no file. */
+  readonly lockText: string | undefined
   /** Where the lock is written; undefined for a site from stdin. */
   readonly lockFile: string | undefined
   /** Whether the two locks differ. */
@@ -74,7 +76,7 @@ export async function planFromFiles(options: PlanningOptions, io: Io, parts: Pla
   const { site, locate } = reading
   if (!site) throw new Failure(reading.findings, 2)
   const lockFile = findLockFile(options)
-  const before = await readLockFile(lockFile, site.name, io)
+  const { lock: before, text: lockText } = await readLockFile(lockFile, site.name, io)
   const planned = planSite({
     site,
     lock: before,
@@ -93,7 +95,7 @@ export async function planFromFiles(options: PlanningOptions, io: Io, parts: Pla
   const codes = hasErrors(plan.findings) ? planCodes : new Set([...planCodes, ...renderCodes])
   const judged = judge(found, site.accept, { locate, judges: (code) => codes.has(code) })
   const findings = options.locked && stale ? [...judged, outdatedFinding(changes)] : judged
-  return { plan: { ...plan, findings }, before, lock, changes, lockFile, stale, findings, locate }
+  return { plan: { ...plan, findings }, before, lock, changes, lockText, lockFile, stale, findings, locate }
 }
 
 async function checkDocuments(plan: Plan, locate: Planning['locate']): Promise<readonly Finding[]> {
@@ -110,12 +112,18 @@ function findLockFile({ file, lock }: Pick<PlanningOptions, 'file' | 'lock'>): s
   return path.join(dir, `${name}.lock${ext || '.yaml'}`)
 }
 
-async function readLockFile(file: string | undefined, site: string, io: Io): Promise<Lock> {
-  if (file === undefined || !existsSync(path.resolve(io.cwd, file))) return emptyLock(site)
+interface LockFile {
+  readonly lock: Lock
+  readonly text: string | undefined
+}
+
+async function readLockFile(file: string | undefined, site: string, io: Io): Promise<LockFile> {
+  if (file === undefined || !existsSync(path.resolve(io.cwd, file))) return { lock: emptyLock(site), text: undefined }
   const { readLock } = await import('../plan/lock-file.ts')
-  const { lock, findings } = readLock(Buffer.from(await readInput(file, io)).toString('utf8'), file)
+  const text = Buffer.from(await readInput(file, io)).toString('utf8')
+  const { lock, findings } = readLock(text, file)
   if (!lock) throw new Failure(findings, 2)
-  return lock
+  return { lock, text }
 }
 
 async function readSlots(
@@ -136,12 +144,13 @@ function outdatedFinding(changes: readonly Change[]): Finding {
   return finding(lockOutdated, { count: Math.max(changes.length, 1), first: description })
 }
 
-/** Writes the lock if it changed and the plan has no errors. */
+/** Writes the lock if it changed and the plan has no errors; fails if another process wrote it after it was read. */
 export async function saveLock(planning: Planning, io: Io): Promise<boolean> {
-  const { lockFile, stale, lock, findings, changes } = planning
+  const { lockFile, lockText, stale, lock, findings, changes } = planning
   if (lockFile === undefined || !stale || hasErrors(findings)) return false
   const { writeLock } = await import('../plan/lock-file.ts')
-  await writeOutput(lockFile, writeLock(lock), io, { replace: true })
+  if (!(await replaceOutput(lockFile, lockText, writeLock(lock), io)))
+    throw failure(lockChanged, { file: lockFile }, { exitCode: 1 })
   io.stderr(`${lockFile} is written; ${summarize(changes)}\n`)
   return true
 }

@@ -3,8 +3,9 @@
  * the old file complete. Must not know findings: callers decide what a failure means.
  */
 import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { chmod, link, open, rename, rm } from 'node:fs/promises'
+import { chmod, link, open, readdir, realpath, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { isRunning } from './process-alive.ts'
 
 export interface WriteFileOptions {
   /** Exact mode, regardless of the umask. */
@@ -19,7 +20,9 @@ export async function writeFileAtomically(
   content: string | Uint8Array,
   { mode, replace = true }: WriteFileOptions = {},
 ): Promise<void> {
-  const temporary = temporaryName(file)
+  // A symbolic link stays one: the file that it leads to is replaced.
+  const target = replace ? await realpath(file).catch(() => file) : file
+  const temporary = temporaryName(target)
   try {
     const handle = await open(temporary, 'w', mode)
     try {
@@ -30,9 +33,20 @@ export async function writeFileAtomically(
     }
     if (mode !== undefined) await chmod(temporary, mode)
     // Unlike rename, link fails when the target exists.
-    await (replace ? rename(temporary, file) : link(temporary, file))
+    await (replace ? rename(temporary, target) : link(temporary, target))
   } finally {
     await rm(temporary, { force: true })
+  }
+  await removeAbandoned(target)
+}
+
+/** Removes temporary files of this file whose process was killed before the rename. */
+async function removeAbandoned(file: string): Promise<void> {
+  const folder = path.dirname(file)
+  const prefix = `.${path.basename(file)}.`
+  for (const name of await readdir(folder)) {
+    const processId = name.startsWith(prefix) ? /^(\d+)\.tmp$/.exec(name.slice(prefix.length))?.[1] : undefined
+    if (processId !== undefined && !isRunning(Number(processId))) await rm(path.join(folder, name), { force: true })
   }
 }
 

@@ -7,7 +7,7 @@ import { poolName } from '../api/pool-name.ts'
 import { formatAddress } from '../net/address.ts'
 import { formatCidr } from '../net/cidr.ts'
 import { formatRange } from '../net/range.ts'
-import type { AllocatorRole } from '../site/site.ts'
+import type { AllocatorRole, Cloud } from '../site/site.ts'
 import { emptyRecord, getOwn } from './collections.ts'
 import type { DraftNetwork, DraftSubnet } from './draft/draft.ts'
 import {
@@ -21,30 +21,32 @@ import {
   slotLines,
 } from './lock.ts'
 import type { NamedAddress } from './plan.ts'
+import { hostCell } from './slots/cloud-services.ts'
 import type { SlotTable } from './slots/slots.ts'
 
 export function buildLock(
   site: string,
   networks: readonly DraftNetwork[],
-  clouds: readonly { readonly name: string; readonly namespace: string }[],
+  clouds: readonly Cloud[],
   before: Lock,
   table: SlotTable,
 ): Lock {
   const drafts = new Map<string, DraftNetwork[]>(clouds.map(({ name }) => [name, []]))
   for (const network of networks) drafts.get(network.request.cloud.name)?.push(network)
-  const namespaces = new Map(clouds.map(({ name, namespace }) => [name, namespace]))
+  const byName = new Map(clouds.map((cloud) => [cloud.name, cloud]))
   const names = new Set([...Object.keys(before.clouds), ...drafts.keys()])
   const locked = emptyRecord<LockedCloud>()
   for (const name of names) {
     const old = getOwn(before.clouds, name)
     const present = drafts.get(name)
-    if (present) locked[name] = lockCloud(namespaces.get(name) ?? '', present, old)
+    const cloud = byName.get(name)
+    if (cloud && present) locked[name] = lockCloud(cloud, present, old)
     else if (old) locked[name] = { ...old, leaving: true }
   }
   return { site, crd: table.crd, slots: slotLines(table), services: table.services, clouds: locked }
 }
 
-function lockCloud(namespace: string, drafts: readonly DraftNetwork[], old: LockedCloud | undefined): LockedCloud {
+function lockCloud(cloud: Cloud, drafts: readonly DraftNetwork[], old: LockedCloud | undefined): LockedCloud {
   const byName = new Map(drafts.map((draft) => [draft.request.network.name, draft]))
   const networks = emptyRecord<LockedNetwork>()
   for (const name of new Set([...Object.keys(old?.networks ?? {}), ...byName.keys()])) {
@@ -54,7 +56,24 @@ function lockCloud(namespace: string, drafts: readonly DraftNetwork[], old: Lock
     // A network on the bridge of another one holds nothing.
     else if (before && (before.nic !== undefined || before.subnets)) networks[name] = { ...before, leaving: true }
   }
-  return { namespace, networks }
+  const cells = lockCells(cloud, old, networks)
+  return { namespace: cloud.namespace, ...(cells && { cells }), networks }
+}
+
+/** The cell of each host, and of hosts that left but still hold addresses. */
+function lockCells(
+  cloud: Cloud,
+  old: LockedCloud | undefined,
+  networks: LockedCloud['networks'],
+): LockedCloud['cells'] {
+  const hosts = cloud.file.hosts ?? []
+  const cells = emptyRecord<string>()
+  for (const host in old?.cells) {
+    const left = Object.values(networks).some((network) => getOwn(network.left?.hosts, host))
+    if (left) cells[host] = old.cells[host] as string
+  }
+  for (const host of hosts) cells[host.name] = hostCell(cloud, host)
+  return Object.keys(cells).length > 0 ? cells : undefined
 }
 
 function lockNetwork(draft: DraftNetwork, old: LockedNetwork | undefined): LockedNetwork {

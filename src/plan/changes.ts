@@ -35,8 +35,14 @@ export interface Change {
 
 export function diffLocks(before: Lock, after: Lock): readonly Change[] {
   const changes: Change[] = []
+  const present = Object.values(after.clouds).filter(({ leaving }) => !leaving)
+  const namespaces = new Set(present.map(({ namespace }) => namespace))
   for (const cloud of new Set([...Object.keys(before.clouds), ...Object.keys(after.clouds)])) {
-    changes.push(...cloudChanges(cloud, getOwn(before.clouds, cloud), getOwn(after.clouds, cloud)))
+    const locked = getOwn(after.clouds, cloud)
+    const isReused = Boolean(locked?.leaving) && namespaces.has(locked?.namespace ?? '')
+    const found = cloudChanges(cloud, getOwn(before.clouds, cloud), locked)
+    // A cloud that leaves its namespace to another one is not just left alone.
+    changes.push(...(isReused ? found.map((change) => ({ ...change, risk: 'needs recreation' as const })) : found))
   }
   return changes
 }
@@ -59,10 +65,23 @@ function cloudChanges(
     const { namespace: from } = before
     changes.push({ ...whole, what: 'namespace', from, to: after.namespace, risk: 'needs recreation', moves: true })
   }
+  changes.push(...cellChanges(cloud, before, after))
   for (const network of new Set([...Object.keys(before.networks), ...Object.keys(after.networks)])) {
     changes.push(...networkChanges(cloud, network, getOwn(before.networks, network), getOwn(after.networks, network)))
   }
   return changes
+}
+
+/** What the change of a host's nova cell is called, before the name of the host. */
+export const CELL = 'cell of host'
+
+function cellChanges(cloud: string, before: LockedCloud, after: LockedCloud): readonly Change[] {
+  if (!before.cells || !after.cells) return []
+  return Object.entries(after.cells).flatMap(([host, to]) => {
+    const from = getOwn(before.cells, host)
+    if (from === undefined || from === to) return []
+    return [{ cloud, what: `${CELL} ${host}`, from, to, risk: 'needs recreation' as const, moves: true }]
+  })
 }
 
 function networkChanges(

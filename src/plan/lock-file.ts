@@ -41,6 +41,7 @@ const network = z.strictObject({
 const cloud = z.strictObject({
   namespace: z.string(),
   leaving: z.literal(true).optional(),
+  cells: z.record(z.string(), z.string()).optional(),
   networks: z.record(z.string(), network),
 })
 

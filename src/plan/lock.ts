@@ -23,6 +23,8 @@ export interface LockedCloud {
   readonly namespace: string
   /** No longer in the site file, not yet taken down. */
   readonly leaving?: true
+  /** The nova cell of each data plane host; a lock of an earlier version has none. */
+  readonly cells?: Readonly<Record<string, string>>
   readonly networks: Readonly<Record<string, LockedNetwork>>
 }
 
@@ -102,7 +104,9 @@ export function forget(lock: Lock, name: string): Lock {
   const networks = Object.fromEntries(
     Object.entries(rest).map(([network, locked]) => [network, withoutHolder(locked, below)]),
   )
-  return { ...lock, clouds: { ...lock.clouds, [cloudName]: { ...cloud, networks } } }
+  const { [below]: __, ...cells } = cloud.cells ?? {}
+  const forgotten = { ...cloud, ...(cloud.cells && { cells }), networks }
+  return { ...lock, clouds: { ...lock.clouds, [cloudName]: forgotten } }
 }
 
 function withoutHolder(locked: LockedNetwork, name: string): LockedNetwork {

@@ -358,3 +358,152 @@ describe('the lock', () => {
     expect(changes.map((change) => [change.what, change.risk])).toEqual([['pods of subnet1', 'restarts pods']])
   })
 })
+
+describe('a network whose subnets leave nothing for VIPs', () => {
+  const subnet = (cidr: string, spans?: object) =>
+    pinned('internalapi', { subnets: [{ cidr, ...(spans && { spans }) }] })
+
+  it.each(['172.17.0.0/27', '172.17.0.0/28', '172.17.0.0/29', '172.17.0.0/30', '172.17.0.0/31', '172.17.0.0/32'])(
+    'is an error that names the Services without an address: %s',
+    (cidr) => {
+      const { plan } = planSpec(subnet(cidr))
+      const [found] = plan.findings.filter(({ code }) => code === 'SL2301')
+      expect(found).toMatchObject({
+        severity: 'error',
+        message: expect.stringContaining('rabbitmq.rabbitmq') as string,
+      })
+      if (Number(cidr.split('/')[1]) > 28) expect(found?.message).toContain('has 0; left out: ')
+    },
+  )
+
+  it('is an error when the spans of the file have no vips', () => {
+    const spans = { nodes: '172.17.0.5-172.17.0.29', hosts: '172.17.0.100-172.17.0.250' }
+    const { plan } = planSpec(subnet('172.17.0.0/24', spans))
+    expect(plan.findings.map(({ code }) => code)).toEqual(['SL2301'])
+  })
+})
+
+describe('the nova cell of a host', () => {
+  const cloudWith = (hosts: readonly { name: string; cell?: string }[], nova?: object): PartialSiteSpec => ({
+    clouds: [{ name: 'rhoso1', namespace: 'openstack', hosts: [...hosts], ...(nova && { services: { nova } }) }],
+  })
+  const cells = { cells: ['cell1', 'cell2'] }
+
+  it.each(['cell9', 'cell0', 'nova-cell1', 'cell2'])(
+    'is refused if the control plane has none for hosts: %s',
+    (cell) => {
+      const { plan } = planSpec(cloudWith([{ name: 'compute-0', cell }]))
+      expect(plan.findings).toEqual([
+        expect.objectContaining({
+          code: 'SL2003',
+          message: expect.stringContaining(`cell for hosts ${cell}`) as string,
+        }),
+      ])
+    },
+  )
+
+  it('may be one that raw fields add', () => {
+    const nova = { template: { cellTemplates: { cell5: { cellMessageBusInstance: 'rabbitmq' } } } }
+    expect(listCodes(planSpec(cloudWith([{ name: 'compute-0', cell: 'cell5' }], nova)))).not.toContain('SL2003')
+  })
+
+  it('stays as it is locked, also when the order of the cells changes the default', () => {
+    const { lock } = planSpec(cloudWith([{ name: 'compute-0' }], cells))
+    const moved = planSpec(cloudWith([{ name: 'compute-0', cell: 'cell2' }], cells), { lock })
+    expect(moved.plan.findings).toEqual([
+      expect.objectContaining({
+        code: 'SL2411',
+        message: 'rhoso1/compute-0 would move from cell1 to cell2',
+        remedy: expect.stringContaining('--forget rhoso1/compute-0') as string,
+      }),
+    ])
+    const reordered = cloudWith([{ name: 'compute-0' }], { cells: ['cell2', 'cell1'] })
+    expect(listCodes(planSpec(reordered, { lock }))).toEqual(['SL2411'])
+  })
+
+  it('is remembered while a host is away, until the host is forgotten', () => {
+    const { lock } = planSpec(cloudWith([{ name: 'compute-0' }, { name: 'compute-1' }], cells))
+    const away = planSpec(cloudWith([{ name: 'compute-1' }], cells), { lock })
+    const back = cloudWith([{ name: 'compute-0', cell: 'cell2' }, { name: 'compute-1' }], cells)
+    expect(listCodes(planSpec(back, { lock: away.lock }))).toEqual(['SL2411'])
+    const forgotten = planSpec(cloudWith([{ name: 'compute-1' }], cells), {
+      lock: away.lock,
+      forget: ['rhoso1/compute-0'],
+    })
+    expect(listCodes(planSpec(back, { lock: forgotten.lock }))).toEqual([])
+  })
+
+  it('is recorded for a host of a lock that has none yet', () => {
+    const spec = cloudWith([{ name: 'compute-0', cell: 'cell2' }], cells)
+    const { lock } = planSpec(spec)
+    const { cells: recorded, ...older } = lock.clouds['rhoso1'] ?? { namespace: '', networks: {} }
+    const again = planSpec(spec, { lock: { ...lock, clouds: { rhoso1: older } } })
+    expect(listCodes(again)).toEqual([])
+    expect(again.lock.clouds['rhoso1']?.cells).toEqual(recorded)
+  })
+})
+
+describe('a cloud with another name in the same namespace', () => {
+  const named = (name: string): PartialSiteSpec => ({ clouds: [{ name, namespace: 'openstack' }] })
+
+  it('is refused as a rename, without the advice to take down what shares its namespace', () => {
+    const { lock } = planSpec(named('rhoso1'))
+    const { plan, lock: after } = planSpec(named('production'), { lock })
+    expect(plan.findings).toEqual([
+      expect.objectContaining({
+        code: 'SL2412',
+        severity: 'error',
+        message: 'production has the namespace openstack of rhoso1, which is no longer in the site file',
+      }),
+    ])
+    const leaving = diffLocks(lock, after).find(({ cloud }) => cloud === 'rhoso1')
+    expect(leaving).toMatchObject({ to: 'leaving', risk: 'needs recreation' })
+  })
+
+  it('is a new cloud once the old one is forgotten', () => {
+    const { lock } = planSpec(named('rhoso1'))
+    expect(listCodes(planSpec(named('production'), { lock, forget: ['rhoso1'] }))).toEqual([])
+  })
+})
+
+describe('an edit of a locked site', () => {
+  const clouds = [
+    { name: 'rhoso1', namespace: 'openstack', hosts: [{ name: 'compute-0' }] },
+    { name: 'rhoso2', namespace: 'openstack2' },
+  ]
+  const { lock, plan: before } = planSpec({ clouds })
+  const planned = ({ clouds: all, segments, bgp }: Plan): string =>
+    JSON.stringify([all.map(({ name, namespace, networks }) => [name, namespace, networks]), segments, bgp])
+
+  it.each<[string, PartialSiteSpec]>([
+    ['spec.networks.ctlplane.bridge', { networks: { ctlplane: { bridge: 'br-other' } } }],
+    ['spec.addressing.isolation', { addressing: { isolation: 'shared-vlan' } }],
+    ['spec.addressing.vlans', { addressing: { vlans: { first: 400, last: 500 } } }],
+    ['spec.addressing.prefixLength', { addressing: { prefixLength: { ipv4: 25 } } }],
+    ['spec.addressing.layout', { addressing: { layout: { vips: '71-79' } } }],
+    ['spec.addressing.families', { addressing: { families: [4, 6] } }],
+    ['spec.networks.storage.supernets', { networks: { storage: { supernets: ['10.9.0.0/16'] } } }],
+    ['spec.networks.storage.mtu', { networks: { storage: { mtu: 9000 } } }],
+    ['spec.networks.storage.vlan', { networks: { storage: { vlan: 77 } } }],
+    ['spec.networks.storage.interface', { networks: { storage: { interface: 'stor' } } }],
+    ['spec.networks.storage.roles', { networks: { storage: { roles: ['nodes', 'pods'] } } }],
+    ['spec.networks.storage.attach', { networks: { storage: { attach: 'none' } } }],
+    ['spec.networks.storage.dnsDomain', { networks: { storage: { dnsDomain: 'storage.lab' } } }],
+    [
+      'spec.networks.storage.routes',
+      { networks: { storage: { routes: [{ destination: '10.0.0.0/8', nexthop: '+1' }] } } },
+    ],
+    ['spec.networks.designate', { networks: { designate: false } }],
+  ])('changes the plan, is refused, or is reported: %s', (setting, spec) => {
+    const { plan } = planSpec({ clouds, ...spec }, { lock })
+    const isReported = plan.findings.some(
+      ({ code, severity, message }) => severity === 'error' || (code === 'SL2413' && message.startsWith(setting)),
+    )
+    expect(isReported || planned(plan) !== planned(before)).toBe(true)
+  })
+
+  it('says nothing about settings that were locked as they are', () => {
+    const words = { clouds, addressing: { vlans: { first: 30, last: 99 }, layout: { vips: '71-79' } } }
+    expect(planSpec(words, { lock: planSpec(words).lock }).plan.findings).toEqual([])
+  })
+})

@@ -12,7 +12,7 @@ import type { Cloud, Path, Site } from '../site/site.ts'
 import { type AddressReader, createAddressReader, type Locate } from './address-reader.ts'
 import { assemblePlan } from './assemble.ts'
 import { buildLock } from './build-lock.ts'
-import { type Change, diffLocks } from './changes.ts'
+import { CELL, type Change, diffLocks } from './changes.ts'
 import { groupBy } from './collections.ts'
 import { findConflicts, findSubnetConflicts } from './conflicts.ts'
 import { type Draft, type DraftInput, draftSite } from './draft/draft-site.ts'
@@ -23,6 +23,7 @@ import * as lockProblems from './findings/lock.ts'
 import * as segmentProblems from './findings/segments.ts'
 import * as planProblems from './findings/site.ts'
 import { buildLedger, type LedgerEntry } from './ledger.ts'
+import { lintLocked } from './lints/locked-lints.ts'
 import { lintSite } from './lints/site-lints.ts'
 import { lintSubnet, type ReservedRange } from './lints/subnet-lints.ts'
 import { forget, holderKinds, isInLock, type Lock, lockEntries } from './lock.ts'
@@ -76,6 +77,8 @@ export function planSite(input: PlanInput): PlanResult {
 
   const clouds = site.clouds.map((cloud) => readCloud(cloud, input, reader, found))
   const reserved = readReserved(site, reader)
+  const layout = readLayout(site.addressing.layout)
+  const renamed = renamedClouds(site, before, locate)
   checkServers(site, reader)
   const { draft, lock, moves } = draftWithoutMoves(
     {
@@ -83,7 +86,7 @@ export function planSite(input: PlanInput): PlanResult {
       requests: readNetworkRequests(site, reader),
       clouds,
       lock: before,
-      layout: readLayout(site.addressing.layout),
+      layout,
       reserved,
       frozen: new Set(),
       locate,
@@ -101,7 +104,9 @@ export function planSite(input: PlanInput): PlanResult {
     ...draft.networks.flatMap((network) => network.subnets.flatMap((subnet) => lintSubnet(network, subnet, lintInput))),
     ...findSubnetConflicts(draft, locate),
     ...findConflicts(ledger, locate),
-    ...(isEmpty(input.lock) ? [] : lockFindings(input, lock)),
+    ...renamed.values(),
+    ...(isEmpty(input.lock) ? [] : lockFindings(input, lock, new Set(renamed.keys()))),
+    ...lintLocked({ site, networks: draft.networks, lock: before, layout, locate }),
   )
   const findings = withoutDuplicates(found)
   const plan = assemblePlan(site, draft, clouds, slots, applyAcceptances(findings, site.accept))
@@ -171,8 +176,22 @@ function checkServers({ cluster, clouds }: Site, reader: AddressReader): void {
   }
 }
 
-/** One finding per network, with each address, old and new. */
+/** One finding per network, with each address, old and new; one per host that changes its cell. */
 function moveFindings(moves: readonly Change[], site: Site, locate: Locate): readonly Finding[] {
+  const isCell = ({ what }: Change): boolean => what.startsWith(CELL)
+  const others = moves.filter((move) => !isCell(move))
+  return [...ownerMoves(others, site, locate), ...moves.filter(isCell).map((move) => cellFinding(move, site, locate))]
+}
+
+function cellFinding({ cloud: name, what, from = '', to = '' }: Change, site: Site, locate: Locate): Finding {
+  const host = what.slice(CELL.length + 1)
+  const cloud = site.clouds.find((candidate) => candidate.name === name)
+  const index = cloud?.file.hosts?.findIndex((candidate) => candidate.name === host) ?? -1
+  const where = locate(cloud && [...cloud.path, 'hosts', index])
+  return finding(lockProblems.cellChanged, { cloud: name, host, from, to }, { where })
+}
+
+function ownerMoves(moves: readonly Change[], site: Site, locate: Locate): readonly Finding[] {
   const byOwner = groupBy(moves, ({ cloud, network }) => (network ? `${cloud}/${network}` : cloud))
   return [...byOwner].map(([owner, changes]) => {
     const lines = changes.map(({ what, from, to }) => `${what} ${from} -> ${to}`)
@@ -213,14 +232,34 @@ function checkNames({ site, lock, allowMove = [], forget: names = [] }: PlanInpu
   return findings
 }
 
-function lockFindings({ lock: before, slots }: PlanInput, lock: Lock): readonly Finding[] {
+/** Findings by the name of the cloud that left: another cloud has its namespace. */
+function renamedClouds(site: Site, lock: Lock, locate: Locate): ReadonlyMap<string, Finding> {
+  const present = new Set(site.clouds.map(({ name }) => name))
+  const left = new Map<string, string>()
+  for (const [name, { namespace }] of Object.entries(lock.clouds)) if (!present.has(name)) left.set(namespace, name)
+  return new Map(
+    site.clouds.flatMap(({ name, namespace, path }) => {
+      const old = left.get(namespace)
+      if (old === undefined) return []
+      const where = locate([...path, 'name'])
+      return [[old, finding(lockProblems.cloudRenamed, { cloud: name, old, namespace }, { where })] as const]
+    }),
+  )
+}
+
+function lockFindings(
+  { lock: before, slots }: PlanInput,
+  lock: Lock,
+  renamed: ReadonlySet<string>,
+): readonly Finding[] {
   const findings: Finding[] = []
   const reportLeaving = (what: string, name: string): void => {
     findings.push(finding(lockProblems.cloudLeaving, { what, name }))
   }
   for (const [name, cloud] of Object.entries(lock.clouds)) {
     if (cloud.leaving) {
-      reportLeaving(`cloud ${name}`, name)
+      // `down` would delete the namespace that another cloud has now.
+      if (!renamed.has(name)) reportLeaving(`cloud ${name}`, name)
       continue
     }
     const holders = new Set<string>()

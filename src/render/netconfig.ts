@@ -16,7 +16,7 @@ import { detectEra, type Era } from '../plan/slots/slots.ts'
 import { addOwnershipLabels, ownershipLabels } from './labels.ts'
 import { mergePatch } from './merge.ts'
 import { uniqueRoutes } from './nmstate.ts'
-import { listAddresses, reservedRanges, spanRanges } from './spans.ts'
+import { isReachable, listAddresses, reservedRanges, spanRanges } from './spans.ts'
 
 /** More excluded addresses than this become gaps between ranges instead of a list. */
 const MAX_LISTED = 64n
@@ -67,7 +67,8 @@ function networkName(name: string, era: Era): string {
 function renderSubnet(network: PlannedNetwork, subnet: PlannedSubnet): unknown {
   const vlan = subnet.vlan ?? network.vlan
   const sameFamily = network.routes.filter((route) => route.nexthop.includes(':') === (subnet.family === 6))
-  const routes = uniqueRoutes([...subnet.routes, ...sameFamily])
+  const reachable = sameFamily.filter((route) => isReachable(route, network, [subnet]))
+  const routes = uniqueRoutes([...subnet.routes, ...reachable])
   const { ranges, excluded } = allocation(subnet)
   return {
     name: subnet.name,

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { testPlan } from '../../test/plan.ts'
+import { planSpec } from '../../test/site.ts'
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
+import { renderNetConfig } from './netconfig.ts'
 import { type DesiredState, renderBasePolicies, renderCloudPolicies } from './nmstate.ts'
 
 const two = [
@@ -134,5 +136,51 @@ describe('node policies', () => {
     expect(stateOf(renderCloudPolicies(routed, cloud(routed, 0))[0]).routes).toEqual({
       config: [{ destination: '10.9.0.0/16', 'next-hop-address': '172.17.0.1', 'next-hop-interface': 'enp6s0.20' }],
     })
+  })
+
+  it('gives a node only the routes of the subnets that it is on', () => {
+    const { plan } = planSpec({
+      networks: {
+        internalapi: {
+          routes: [{ destination: '10.7.0.0/16', nexthop: '172.17.1.1' }],
+          subnets: [
+            {
+              cidr: '172.17.0.0/24',
+              spans: { nodes: '172.17.0.5-172.17.0.29', vips: '172.17.0.80-172.17.0.90' },
+              routes: [{ destination: '172.17.1.0/24', nexthop: '172.17.0.1' }],
+            },
+            {
+              cidr: '172.17.1.0/24',
+              spans: { hosts: '172.17.1.100-172.17.1.250' },
+              routes: [{ destination: '172.17.0.0/24', nexthop: '172.17.1.1' }],
+            },
+          ],
+        },
+      },
+    })
+    expect(stateOf(renderCloudPolicies(plan, cloud(plan, 0))[0]).routes).toEqual({
+      config: [{ destination: '172.17.1.0/24', 'next-hop-address': '172.17.0.1', 'next-hop-interface': 'enp6s0.20' }],
+    })
+    const [netConfig] = renderNetConfig(plan, cloud(plan, 0))
+    const spec = netConfig?.['spec'] as { networks: { name: string; subnets: { routes?: unknown }[] }[] } | undefined
+    const subnets = spec?.networks.find(({ name }) => name === 'internalapi')?.subnets
+    expect(subnets?.map(({ routes }) => routes)).toEqual([
+      [
+        { destination: '172.17.0.0/24', nexthop: '172.17.1.1' },
+        { destination: '10.7.0.0/16', nexthop: '172.17.1.1' },
+      ],
+    ])
+  })
+
+  it('gives no route to a node that has no address on the network', () => {
+    const { plan } = planSpec({
+      networks: {
+        storage: {
+          routes: [{ destination: '10.9.0.0/16', nexthop: '172.18.0.1' }],
+          subnets: [{ cidr: '172.18.0.0/24', spans: { hosts: '172.18.0.100-172.18.0.250', vips: '172.18.0.80' } }],
+        },
+      },
+    })
+    expect(stateOf(renderCloudPolicies(plan, cloud(plan, 0))[0]).routes).toBeUndefined()
   })
 })

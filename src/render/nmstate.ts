@@ -8,7 +8,7 @@ import type { KubeObject } from '../api/object.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, Route, Segment } from '../plan/plan.ts'
 import type { Bond, ClusterNode } from '../site/site.ts'
 import { ownershipLabels } from './labels.ts'
-import { prefixLength } from './spans.ts'
+import { findSubnet, isReachable, prefixLength } from './spans.ts'
 
 interface SegmentTenant {
   readonly cloud: PlannedCloud
@@ -27,7 +27,6 @@ interface SegmentUse {
   readonly segment: Segment
   readonly tenants: readonly SegmentTenant[]
   readonly description: string
-  readonly routes: readonly Route[]
 }
 
 /** Computed once: a search for each cloud is quadratic in the number of clouds. */
@@ -65,9 +64,7 @@ export function indexSegments(plan: Plan): SegmentIndex {
 
 function describeSegmentUse(segment: Segment, tenants: readonly SegmentTenant[]): SegmentUse {
   const description = tenants.map(({ cloud, network }) => `${cloud.name} ${network.name}`).join(', ')
-  const routes: Route[] = []
-  for (const { network } of tenants) routes.push(...networkRoutes(network))
-  return { segment, tenants, description, routes }
+  return { segment, tenants, description }
 }
 
 /** Bonds, NICs and segments that several clouds share. */
@@ -149,7 +146,11 @@ function buildDesiredState(plan: Plan, node: ClusterNode, uses: readonly Segment
   const routes: unknown[] = []
   for (const use of uses) {
     interfaces.push(...segmentInterfaces(plan, node, use))
-    for (const route of use.routes) routes.push(nodeRoute(route, addressedInterface(node, use.segment)))
+    if (node.nics[use.segment.nic] === undefined) continue
+    const via = addressedInterface(node, use.segment)
+    for (const { network } of use.tenants) {
+      for (const route of nodeRoutes(network, node)) routes.push(formatRoute(route, via))
+    }
   }
   return { interfaces, ...(routes.length > 0 && { routes: { config: routes } }) }
 }
@@ -214,13 +215,23 @@ function addressedInterface(node: ClusterNode, segment: Segment): string {
   return segment.bridge ?? (segment.vlan === undefined ? (node.nics[segment.nic] ?? '') : segment.interface)
 }
 
-function networkRoutes(network: PlannedNetwork): readonly Route[] {
-  const routes = [...network.routes]
-  for (const subnet of network.subnets) routes.push(...subnet.routes)
-  return uniqueRoutes(routes)
+/**
+ * The routes of the subnets in which the node has an address, and of the network where its next hop can be reached.
+ * A subnet of another site has routes back to the other subnets: they are for the hosts there.
+ */
+function nodeRoutes(network: PlannedNetwork, node: ClusterNode): readonly Route[] {
+  if (network.routes.length === 0 && network.subnets.every(({ routes }) => routes.length === 0)) return []
+  const addresses = network.nodes.filter(({ name }) => name === node.name).map(({ address }) => address)
+  if (addresses.length === 0) return []
+  const attached = new Set(addresses.map((text) => findSubnet(network, text)))
+  const subnets = network.subnets.filter((subnet) => attached.has(subnet))
+  return uniqueRoutes([
+    ...network.routes.filter((route) => isReachable(route, network, subnets)),
+    ...subnets.flatMap(({ routes }) => routes),
+  ])
 }
 
-function nodeRoute({ destination, nexthop }: Route, nextHop: string): unknown {
+function formatRoute({ destination, nexthop }: Route, nextHop: string): unknown {
   return { destination, 'next-hop-address': nexthop, 'next-hop-interface': nextHop }
 }
 

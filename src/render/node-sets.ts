@@ -8,7 +8,7 @@ import { MIGRATION_SECRET, SSH_SECRET } from '../api/node-secrets.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { SiteFileCloud } from '../api/site.ts'
 import type { Plan, PlannedCloud, PlannedHostAddress, PlannedNetwork } from '../plan/plan.ts'
-import { cellNames } from '../plan/slots/cloud-services.ts'
+import { hostCell } from '../plan/slots/cloud-services.ts'
 import { detectEra } from '../plan/slots/slots.ts'
 import { novaComputeConfig } from './control-plane/ceph.ts'
 import { dnsServers } from './control-plane/templates.ts'
@@ -59,10 +59,9 @@ function groupHostsByCell(
   cloud: PlannedCloud,
   hosts: readonly Host[],
 ): readonly (readonly [string, readonly Host[]])[] {
-  const standard = cellNames(cloud.from)[0] ?? 'cell1'
   const byCell = new Map<string, Host[]>()
   for (const host of hosts) {
-    const cell = host.cell ?? standard
+    const cell = hostCell(cloud.from, host)
     byCell.set(cell, [...(byCell.get(cell) ?? []), host])
   }
   return [...byCell]

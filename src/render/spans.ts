@@ -9,6 +9,7 @@ import {
   type PlannedNetwork,
   type PlannedSubnet,
   parseAddressRange,
+  type Route,
 } from '../plan/plan.ts'
 import type { AllocatorRole } from '../site/site.ts'
 
@@ -60,6 +61,13 @@ export function findSubnet(network: PlannedNetwork, text: string): PlannedSubnet
   if (candidates.length < 2) return candidates[0]
   const parsed = address(text)
   return candidates.find((subnet) => cidrContains(cidr(subnet.cidr), parsed))
+}
+
+/** Whether the next hop of a route is in no other subnet of the network than these. */
+export function isReachable({ nexthop }: Route, network: PlannedNetwork, attached: readonly PlannedSubnet[]): boolean {
+  const router = address(nexthop)
+  const owner = network.subnets.find((subnet) => cidrContains(cidr(subnet.cidr), router))
+  return owner === undefined || attached.includes(owner)
 }
 
 /** Every address of a set, for consumers that take no ranges. */

@@ -123,6 +123,32 @@ describe('reading a site file', () => {
     expect(found[0]).toHaveProperty('where.line', 9)
   })
 
+  const peer = { address: '172.30.0.1', asn: 64999 }
+  const withPeer = (settings: object) => ({
+    cluster: { nodes, metallb: { mode: 'bgp' as const, asn: 64998, peers: [{ ...peer, ...settings }] } },
+  })
+  const withNetwork = (settings: object) => ({ clouds: [{ ...cloud, networks: { internalapi: settings } }] })
+  it.each([
+    ['mtu 0', withNetwork({ mtu: 0 }), /mtu: the number 0 is not allowed; expected at least 68/],
+    ['mtu -1500', withNetwork({ mtu: -1500 }), /at least 68/],
+    ['mtu 65536', withNetwork({ mtu: 65536 }), /at most 9216/],
+    ['an interface with a path', withNetwork({ interface: '../x;rm -rf' }), /an interface name of letters/],
+    ['a bridge with a blank', withNetwork({ bridge: 'br ex' }), /an interface name of letters/],
+    ['a NIC with a slash', { cluster: { nodes: [{ name: 'worker-0', nic: 'eth0/1' }] } }, /an interface name/],
+    ['a role with such a NIC', { cluster: { nodes: [{ name: 'w', nics: { main: '$(id)' } }] } }, /an interface name/],
+    ['the mtu of a node', { cluster: { nodes: [{ name: 'w', nic: 'eth0', mtu: 1 }] } }, /at least 68/],
+    ['replicas -3', { clouds: [{ ...cloud, services: { keystone: { replicas: -3 } } }] }, /at least 0/],
+    ['asn -1', withPeer({ asn: -1 }), /asn.*expected at least 1/],
+    ['asn of 33 bits', withPeer({ asn: 4_294_967_296 }), /asn.*expected at most 4294967295/],
+    ['port 99999', withPeer({ port: 99999 }), /port.*expected at most 65535/],
+    ['maxUnavailable 0', { cluster: { nodes, maxUnavailable: 0 } }, /maxUnavailable.*expected/],
+    ['maxUnavailable many', { cluster: { nodes, maxUnavailable: 'many' } }, /maxUnavailable.*expected/],
+  ])('refuses %s, which no cluster can have', (_, spec, message) => {
+    const { site, findings } = readSite(smallSiteWith(spec), 'site.yaml')
+    expect(site).toBeUndefined()
+    expect(findings).toEqual([expect.objectContaining({ message: expect.stringMatching(message) as string })])
+  })
+
   it('reports a wrong value at the value', () => {
     const text = smallSite.replace('nic: enp6s0', 'nic: 6')
     expect(findingsOf(text)).toEqual([expect.objectContaining({ code: 'SL1022', where: at(7, 29) })])

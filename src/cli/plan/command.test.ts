@@ -1,10 +1,23 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type TestIo, testIo } from '../../../test/io.ts'
 import { siteText } from '../../../test/site.ts'
+import { emptyLock } from '../../plan/lock.ts'
+import { readLock, writeLock } from '../../plan/lock-file.ts'
 import type { Io } from '../io.ts'
 import { main } from '../main.ts'
 
@@ -159,6 +172,46 @@ describe('stackloom plan', () => {
     expect(code).toBe(2)
     expect(io.err()).toContain('SL2404')
     expect(lock()).toBe('<<<<<<< HEAD\n')
+  })
+
+  it('loses no decision when several runs write one lock: the others fail and say so', async () => {
+    const clouds = [0, 1, 2, 3, 4].map((index) => `cloud${index}`)
+    for (const name of clouds) writeFileSync(file(`${name}.yaml`), siteText({ clouds: [{ name, namespace: name }] }))
+    const pending = new Set(clouds)
+    while (pending.size > 0) {
+      const runs = [...pending].map(async (name) => ({
+        name,
+        ...(await run(`plan -f ${name}.yaml --lock site.lock.yaml`)),
+      }))
+      const results = await Promise.all(runs)
+      for (const { name, code, io } of results) {
+        if (code === 0) pending.delete(name)
+        else expect([code, io.err()]).toEqual([1, expect.stringContaining('SL2410')])
+      }
+      expect(results.some(({ code }) => code === 0)).toBe(true)
+    }
+    const { lock: written } = readLock(lock(), 'site.lock.yaml')
+    expect(Object.keys(written?.clouds ?? {}).sort()).toEqual(clouds)
+    expect(readdirSync(cwd).filter((name) => name.startsWith('.'))).toEqual([])
+  })
+
+  it('writes through a symbolic link, which stays one', async () => {
+    writeFileSync(file('site.yaml'), two)
+    mkdirSync(file('locks'))
+    symlinkSync('locks/lab.yaml', file('site.lock.yaml'))
+    writeFileSync(file('locks/lab.yaml'), writeLock(emptyLock('lab')))
+    expect((await run('plan')).code).toBe(0)
+    expect(lstatSync(file('site.lock.yaml')).isSymbolicLink()).toBe(true)
+    expect(readFileSync(file('locks/lab.yaml'), 'utf8')).toContain('rhoso1')
+  })
+
+  it('goes on after a run that was killed while it wrote, and removes what that run left', async () => {
+    writeFileSync(file('site.yaml'), two)
+    const { pid } = spawnSync(process.execPath, ['-e', ''])
+    writeFileSync(file('.site.lock.yaml.writing'), String(pid))
+    writeFileSync(file(`.site.lock.yaml.${pid}.tmp`), 'half')
+    expect((await run('plan')).code).toBe(0)
+    expect(readdirSync(cwd).sort()).toEqual(['site.lock.yaml', 'site.yaml'])
   })
 
   it('reads a site from stdin, and then has no lock unless --lock names one', async () => {

@@ -13,6 +13,7 @@ import { lockConflict } from '../findings/lock.ts'
 import { type LockedNetwork, parseLockedAddresses } from '../lock.ts'
 import type { PlannedVip } from '../plan.ts'
 import { type CloudRequest, type NetworkRequest, settingPathOrCloud } from '../requests.ts'
+import { givesVips } from '../slots/slot-uses.ts'
 import type { SlotUse } from '../slots/slots.ts'
 import { type AddressAssignment, assignAddresses, countAddresses } from './addresses.ts'
 import type { DraftEndpoint, DraftSubnet } from './draft.ts'
@@ -82,7 +83,27 @@ export function assignVips(input: VipInput): AssignedVips {
       if (value !== undefined) groupVips[group] = [...(groupVips[group] ?? []), formatValue(family, value)]
     }
   }
+  if (uses.length > 0 && lacksVips(input)) findings.push(noVips(input, uses))
   return { groupVips, slotVips: inSlotOrder(slotVips, uses), findings }
+}
+
+/** A missing subnet, and a network that is to have no VIPs at all, are reported elsewhere. */
+function lacksVips({ request: { network }, subnets }: VipInput): boolean {
+  const hasSpan = subnets.some(({ spans }) => (spans.vips ?? []).length > 0)
+  return !hasSpan && givesVips(network) && (subnets.length > 0 || network.settings.subnets?.length === 0)
+}
+
+/** A subnet can be so small, or divided so, that nothing is left for the role. */
+function noVips({ request, subnets, locate }: VipInput, uses: readonly SlotUse[]): Finding {
+  const alone = uses.filter((use) => use.alone)
+  const groups = new Set(uses.filter((use) => !use.alone).map(({ group }) => group))
+  const facts = {
+    owner: request.owner,
+    needed: alone.length + groups.size,
+    available: 0,
+    slots: uses.map(({ name }) => name).join(', '),
+  }
+  return finding(tooFewVips, facts, { where: locate(subnets[0]?.path ?? settingPathOrCloud(request, 'subnets')) })
 }
 
 interface VipHolders {

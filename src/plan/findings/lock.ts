@@ -67,3 +67,35 @@ export const slotsChanged = problem<{ locked: string; used: string; added: strin
     `the lock was made for the CRD ${locked}, this plan uses ${used}${added ? `; new slots: ${added}` : ''}${removed ? `; gone: ${removed}` : ''}`,
   remedy: () => 'review the slots (`stackloom slots`); the new table is recorded when the plan is written',
 })
+
+export const lockChanged = problem<{ file: string }>({
+  code: 'SL2410',
+  severity: 'error',
+  message: ({ file }) => `${file} was changed by another process after it was read; nothing was written`,
+  remedy: () => 'run the command again: it plans around what the other run decided',
+})
+
+export const cellChanged = problem<{ cloud: string; host: string; from: string; to: string }>({
+  code: 'SL2411',
+  severity: 'error',
+  message: ({ cloud, host, from, to }) => `${cloud}/${host} would move from ${from} to ${to}`,
+  remedy: ({ cloud, host, from }) =>
+    `set its cell back to ${from}; to move it, take the host out of the file and the cloud, run \`stackloom plan --forget ${cloud}/${host}\`, and add it again`,
+})
+
+export const cloudRenamed = problem<{ cloud: string; old: string; namespace: string }>({
+  code: 'SL2412',
+  severity: 'error',
+  message: ({ cloud, old, namespace }) =>
+    `${cloud} has the namespace ${namespace} of ${old}, which is no longer in the site file`,
+  remedy: ({ cloud, old }) =>
+    `name it ${old} again, or give ${cloud} another namespace; once ${old} is taken down, run \`stackloom plan --forget ${old}\``,
+})
+
+export const settingWithoutEffect = problem<{ setting: string; value: string; kept: string; more: number }>({
+  code: 'SL2413',
+  severity: 'info',
+  message: ({ setting, value, kept, more }) =>
+    `${setting} is ${value} and has no effect on what is locked: ${kept}${more > 0 ? ` and ${more} more` : ''}`,
+  remedy: () => 'nothing to do if only new networks are to follow it; to change a deployed one, pin its new value',
+})

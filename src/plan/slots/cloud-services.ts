@@ -117,6 +117,17 @@ export function cellNames(cloud: Cloud): readonly string[] {
   return serviceSettings(cloud, 'nova').cells ?? ['cell1']
 }
 
+/** The cells that hosts may be in: those that are planned, and those of raw fields. cell0 never has hosts. */
+export function hostCells(cloud: Cloud): readonly string[] {
+  const raw = rawTemplates(cloud, 'nova').flatMap((layer) => Object.keys(asRecord(layer['cellTemplates'])))
+  return [...new Set([...cellNames(cloud), ...raw])].filter((cell) => cell !== 'cell0')
+}
+
+/** The cell of a host: its own, or the first one of the cloud. */
+export function hostCell(cloud: Cloud, { cell }: { readonly cell?: string | undefined }): string {
+  return cell ?? cellNames(cloud)[0] ?? 'cell1'
+}
+
 export function rabbitmqNames(cloud: Cloud): readonly string[] {
   const planned = ['rabbitmq', ...cellNames(cloud).map((cell) => `rabbitmq-${cell}`)]
   return [...new Set([...planned, ...rawTemplates(cloud, 'rabbitmq').flatMap(Object.keys)])]

@@ -161,7 +161,8 @@ function unservedNetworks(cloud: Cloud, uses: readonly SlotUse[], locate: Locate
   })
 }
 
-function givesVips(network: CloudNetwork | undefined): boolean {
+/** Whether a network has the role, by its template or by its spans. */
+export function givesVips(network: CloudNetwork | undefined): boolean {
   if (!network) return false
   const { roles, subnets } = network.settings
   return roles?.includes('vips') ?? subnets?.some((subnet) => subnet.spans?.vips !== undefined) ?? false

@@ -9,7 +9,7 @@ import { parseAddress } from '../../net/address.ts'
 import { parseRange } from '../../net/range.ts'
 import { envIgnored, envLine, envUnknown, envValue } from './findings/install-yamls.ts'
 import type { ImportSource } from './imported-site.ts'
-import { installYamlsDefaults, ownNetworkDefaults } from './install-yamls-defaults.ts'
+import { installYamlsDefaults, multiCloudNames, ownNetworkDefaults } from './install-yamls-defaults.ts'
 
 export interface EnvValue {
   readonly value: string
@@ -47,9 +47,17 @@ function valueOf(rest: string, known: ReadonlyMap<string, EnvValue>): string | u
   const bare = /^([^\s#"'`;&|<>()]*)\s*(?:\s#.*)?$/.exec(rest)
   const text = double?.[1]?.replace(/\\(["\\$`])/g, '$1') ?? bare?.[1]
   if (text === undefined || /`|\$\(/.test(text)) return undefined
-  return text.replace(/\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g, (_, braced, plain) => {
-    return known.get((braced ?? plain) as string)?.value ?? ''
-  })
+  const lookup = (name: string): string => known.get(name)?.value ?? ''
+  const expanded = text.replace(
+    /\$(?:\{([A-Za-z_]\w*)(?:(:?-)([^${}]*))?\}|([A-Za-z_]\w*))/g,
+    (_, braced?: string, sign?: string, standard?: string, plain?: string) => {
+      const name = braced ?? plain ?? ''
+      const isSet = sign === '-' ? known.has(name) : lookup(name) !== ''
+      return sign === undefined || isSet ? lookup(name) : (standard ?? '')
+    },
+  )
+  // Another form of expansion would become text of the value.
+  return expanded.includes('${') ? undefined : expanded
 }
 
 /** The variables of one file, parsed and checked, with upstream's defaults. */
@@ -66,6 +74,8 @@ export interface EnvSettings {
   readonly sets: (name: string) => boolean
   /** Where it is set; the top of the file for a default. */
   readonly locate: (name: string) => { readonly where: Finding['where'] }
+  /** The known variables that the file sets and that nothing has read so far. */
+  readonly unread: () => readonly string[]
   /** Grows while values are read. */
   readonly findings: Finding[]
 }
@@ -78,9 +88,16 @@ export function envSettings({ file, values, findings: unreadable }: EnvFile): En
       ? { ...installYamlsDefaults, ...ownNetworkDefaults }
       : installYamlsDefaults
   const standard = (name: string): string => defaults[name] ?? ''
-  const sets = (name: string): boolean => Boolean(values.get(name)?.value)
-  const locate = (name: string) => ({ where: values.get(name)?.where ?? { file, line: 1, column: 1 } })
-  const text = (name: string): string => values.get(name)?.value || standard(name)
+  const read = new Set<string>()
+  const get = (name: string): EnvValue | undefined => {
+    const other = multiCloudNames[name]
+    const used = other !== undefined && values.get(other)?.value ? other : name
+    read.add(name).add(used)
+    return values.get(used)
+  }
+  const sets = (name: string): boolean => Boolean(get(name)?.value)
+  const locate = (name: string) => ({ where: get(name)?.where ?? { file, line: 1, column: 1 } })
+  const text = (name: string): string => get(name)?.value || standard(name)
 
   /** An invalid value is reported once and replaced by the default. */
   const checked = (name: string, good: (value: string) => boolean, expected: string): string => {
@@ -97,6 +114,8 @@ export function envSettings({ file, values, findings: unreadable }: EnvFile): En
     sets,
     locate,
     findings,
+    unread: () =>
+      [...values].filter(([name, { value }]) => value !== '' && isKnown(name) && !read.has(name)).map(([name]) => name),
     flag: (name) => checked(name, (value) => /^(?:true|false)$/i.test(value), 'true or false').toLowerCase() === 'true',
     number: (name) => Number(checked(name, (value) => /^\d{1,5}$/.test(value), 'a number')),
     prefix: (name) =>
@@ -108,6 +127,10 @@ export function envSettings({ file, values, findings: unreadable }: EnvFile): En
     address: (name) => checked(name, (value) => parseAddress(value) !== undefined, 'an IP address'),
     range: (name) => checked(name, (value) => parseRange(value) !== undefined, `a range such as ${standard(name)}`),
   }
+}
+
+function isKnown(name: string): boolean {
+  return Object.hasOwn(installYamlsDefaults, name)
 }
 
 function unknownNames({ file, values }: EnvFile): readonly Finding[] {

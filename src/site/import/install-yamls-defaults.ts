@@ -36,12 +36,19 @@ export const installYamlsDefaults: Readonly<Record<string, string>> = {
   NNCP_GATEWAY_IPV6: 'fd00:aaaa::1',
   NNCP_DNS_SERVER_IPV6: 'fd00:aaaa::1',
   METALLB_POOL: '192.168.122.80-192.168.122.90',
+  CTLPLANE_METALLB_POOL: '',
   METALLB_IPV6_POOL: '',
   NETWORK_BGP: 'false',
   BGP_ASN: '64999',
   BGP_PEER_ASN: '64999',
   BGP_LEAF_1: '100.65.4.1',
   BGP_LEAF_2: '100.64.4.1',
+}
+
+/** The names that the scripts for several clouds use instead; where a file sets both, they win there too. */
+export const multiCloudNames: Readonly<Record<string, string>> = {
+  NAMESPACE: 'OPENSTACK_NAMESPACE',
+  METALLB_POOL: 'CTLPLANE_METALLB_POOL',
 }
 
 /** With NETWORK_ISOLATION_USE_DEFAULT_NETWORK=false the control plane has its own network. */

@@ -136,4 +136,52 @@ describe('every problem of environment files', () => {
     expect(found).toHaveLength(1)
     expect(found[0]).toHaveProperty('where.line')
   })
+
+  it('reads the names that the scripts for several clouds use: OPENSTACK_NAMESPACE, CTLPLANE_METALLB_POOL', () => {
+    const imported = siteOf(
+      importing(
+        'NAMESPACE=openstack\n',
+        'NAMESPACE=ignored\nOPENSTACK_NAMESPACE=openstack2\nCTLPLANE_METALLB_POOL=192.168.122.110-192.168.122.120\n',
+      ),
+    )
+    const { clouds } = imported.spec
+
+    expect(clouds[1]).toMatchObject({ name: 'openstack2', namespace: 'openstack2' })
+    const subnets = clouds.map((_, index) => network(imported, index, 'ctlplane').subnets?.[0])
+    expect(subnets.map((subnet) => subnet?.spans?.vips)).toEqual([
+      '192.168.122.80-192.168.122.90',
+      '192.168.122.110-192.168.122.120',
+    ])
+  })
+
+  it('finds the pool of CTLPLANE_METALLB_POOL on the hosts of NetConfig', () => {
+    const { findings } = importing('CTLPLANE_METALLB_POOL=192.168.122.110-192.168.122.120\n')
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        code: problems.poolOnHosts.code,
+        where: expect.objectContaining({ line: 1 }) as object,
+      }),
+    )
+  })
+
+  it('expands defaults of a reference, and skips a line with another form of expansion', () => {
+    const { findings, text = '' } = importing('export NAMESPACE="${NAMESPACE:-cloud7}"\nNNCP_BRIDGE=${A:-br}${B-0}\n')
+    expect(findings.map(({ code }) => code)).toEqual([problems.publicPrefix.code])
+    expect(siteOf({ text, findings }).spec.clouds[0]).toMatchObject({
+      namespace: 'cloud7',
+      networks: { ctlplane: { bridge: 'br0' } },
+    })
+    const refused = importing('NAMESPACE=${OTHER%%-*}\n')
+    expect(refused.findings).toContainEqual(expect.objectContaining({ code: problems.envLine.code }))
+    expect(refused.text).not.toContain('${')
+  })
+
+  it('reports every variable that it knows and does not use, with its line', () => {
+    const { findings } = importing('NAMESPACE=a\n', 'NAMESPACE=b\nNNCP_DNS_SERVER=10.0.0.53\nBGP_ASN=65001\n')
+    const left = findings.filter(({ code }) => code === problems.notImported.code)
+    expect(left.map(({ message, where }) => [message, (where as { line: number }).line])).toEqual([
+      ['NNCP_DNS_SERVER was left out: a site has one value for all its clouds, that of 1.env', 2],
+      ['BGP_ASN was left out: a site has one value for all its clouds, that of 1.env', 3],
+    ])
+  })
 })

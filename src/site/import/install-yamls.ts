@@ -15,7 +15,7 @@ import {
   isDefaultTwice,
   readEnvFile,
 } from './env-file.ts'
-import { nodesUnknown } from './findings/install-yamls.ts'
+import { nodesUnknown, notImported } from './findings/install-yamls.ts'
 import {
   buildNode,
   type Comment,
@@ -63,13 +63,29 @@ export function importInstallYamls(sources: readonly ImportSource[], options: In
       clouds: siteClouds,
     },
   }
+  const upstream = reportUpstream(clouds, ctlplanes)
+  // Last: every part of the import has read its variables.
+  const unread = clouds.flatMap(({ env }) => env.unread().flatMap((name) => reportUnread(env, name, first.env)))
   const findings = [
     ...clouds.flatMap(({ env }) => env.findings),
     ...(options.nodes || first.env.sets('NNCP_NODES') ? [] : [unknownNodes(first.env, nodes)]),
-    ...reportUpstream(clouds, ctlplanes),
+    ...upstream,
+    ...unread,
   ]
   const head = `Imported from ${sources.map(({ file }) => file).join(', ')} (install_yamls).\nEvery value is a pin: what stands here does not move.`
   return { text: formatSite(site, head, commentsFor(clouds, site)), findings }
+}
+
+/** Nodes, DNS, storage class and BGP are those of the site, which the first file decides. */
+const SITE_WIDE = /^(?:NNCP_NODES|NNCP_DNS_SERVER(?:_IPV6)?|STORAGE_CLASS|BGP_\w+)$/
+
+/** A variable that no part of the import reads, unless the first file has the same value for the site. */
+function reportUnread(env: EnvSettings, name: string, first: EnvSettings): readonly Finding[] {
+  if (SITE_WIDE.test(name) && env.text(name) === first.text(name)) return []
+  const why = SITE_WIDE.test(name)
+    ? `a site has one value for all its clouds, that of ${first.file}`
+    : 'nothing that the file asks for uses it'
+  return [finding(notImported, { name, why }, env.locate(name))]
 }
 
 function siteCloud(
