@@ -35,7 +35,7 @@ const CONTROL = /\u001b\[[0-9;]*m|\r\n|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]
 export function escapeControls(text: string, colour: boolean): string {
   return text.replace(CONTROL, (found) => {
     if (found === '\r\n' || (colour && found.length > 1)) return found
-    return [...found].map(escapeControl).join('')
+    return Array.from(found).map(escapeControl).join('')
   })
 }
 
