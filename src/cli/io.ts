@@ -38,11 +38,13 @@ export interface ProcessIo extends Io {
 export function processIo(): ProcessIo {
   const { env, stdin, stdout, stderr } = process
   const plain = Boolean(env['NO_COLOR']) || env['TERM'] === 'dumb'
-  const output = createOutput(stdout, 1)
-  const stop = lazyStopSignal()
+  const stopping = new AbortController()
+  const stop = lazyStopSignal(stopping)
+  // Without a reader, a command that follows something would go on forever.
+  const output = createOutput(stdout, 1, () => stopping.abort())
   return {
     stdout: output.write,
-    stderr: createOutput(stderr, 2).write,
+    stderr: createOutput(stderr, 2, () => undefined).write,
     stdin,
     env,
     cwd: process.cwd(),
@@ -61,15 +63,14 @@ export function processIo(): ProcessIo {
  * A command that never asks for the signal cannot stop safely at one, so it keeps the default action: the system ends it
  * at once, even while it computes. The second signal always has the default action.
  */
-function lazyStopSignal(): () => AbortSignal {
-  let signal: AbortSignal | undefined
+function lazyStopSignal(stop: AbortController): () => AbortSignal {
+  let listens = false
   return () => {
-    if (signal) return signal
-    const stop = new AbortController()
+    if (listens) return stop.signal
+    listens = true
     process.once('SIGINT', () => stop.abort())
     process.once('SIGTERM', () => stop.abort())
-    signal = stop.signal
-    return signal
+    return stop.signal
   }
 }
 
@@ -79,9 +80,12 @@ interface Output {
 }
 
 /** After the first error nothing more is written: the rest would be a file with a gap. */
-function createOutput(stream: NodeJS.WriteStream, fd: number): Output {
+function createOutput(stream: NodeJS.WriteStream, fd: number, onClosed: () => void): Output {
   let failed: NodeJS.ErrnoException | undefined
-  const fail = (error: NodeJS.ErrnoException): void => void (failed ??= error)
+  const fail = (error: NodeJS.ErrnoException): void => {
+    failed ??= error
+    if (error.code === 'EPIPE') onClosed()
+  }
   stream.on('error', fail)
   // Node's stream for files takes a short write, as on a disk that becomes full, for a complete one.
   const isFile = !stream.isTTY && isFileDescriptor(fd)

@@ -76,6 +76,8 @@ describe('a lab file from elsewhere', () => {
     ['a lookup', { globals: { docker_registry: "{{ lookup('pipe', 'touch attacked') }}" } }],
     ['a lookup in a list', { globals: { x: [{ y: "{{ query ('pipe', 'id') }}" }] } }],
     ['a lookup in a filter', { hostVars: { node1: { x: "{{ 1 | default(lookup('pipe', 'id')) }}" } } }],
+    ['a lookup after a quoted end', { globals: { x: "{{ '}}' ~ lookup('pipe', 'id') }}" } }],
+    ['a lookup after an escaped quote', { globals: { x: "{{ '\\'}}' ~ lookup('pipe', 'id') }}" } }],
     ['a lookup in a block', { config: { 'nova.conf': "{% set x = lookup('pipe', 'id') %}" } }],
     [
       'other delimiters',

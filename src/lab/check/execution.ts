@@ -56,10 +56,14 @@ function findExecution(text: string): string | undefined {
   return undefined
 }
 
-/** What follows each `{{` and `{%` up to the next end of a template, or to the end of the text. */
+/**
+ * What follows each `{{` and `{%` up to its end, or to the end of the text. An end inside quotes does not count, as in
+ * Jinja: `{{ '}}' ~ lookup(…) }}` is one expression.
+ */
 function templateParts(text: string): readonly string[] {
-  return text
-    .split(/\{(?=[{%])/)
-    .slice(1)
-    .map((part) => part.split(/[}%]\}/, 1)[0] ?? '')
+  const starts = [...text.matchAll(/\{(?=[{%])/g)].map(({ index }) => index + 1)
+  return starts.map((start) => {
+    const rest = text.slice(start)
+    return /^.(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^"'}%]|[}%](?!\}))*/s.exec(rest)?.[0] ?? rest
+  })
 }
