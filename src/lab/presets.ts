@@ -40,7 +40,7 @@ spec:
   host: {cores: ${cores}, memory: ${memory}, disk: ${disk}, reserve: {memory: 16GiB, disk: 30GiB}}
   openstack: {release: "2025.2"}
   vm: {type: qemu, arch: aarch64}
-  # Debian images are the only ones that upstream publishes for aarch64. ubuntu: they are built with kolla-build.
+  # Debian images are the only ones that upstream publishes for aarch64. For base ubuntu, build images with kolla-build.
   containers: {base: ${containers}}
   networks:
     management: {mode: shared, subnet: 192.168.105.0/24}
@@ -76,7 +76,7 @@ ${disks}    host: ${host}
     disk: 60GiB
     # disks: {state: 40GiB} for /var/lib/docker lets this VM be replaced without losing the database.
     host: 11
-${compute('node2', 12, '    # Raw, from the start: ready for phase 2.\n    disks: {osd: 20GiB}\n')}  - name: node3
+${compute('node2', 12, '    # Stays unformatted: the Ceph phase uses it.\n    disks: {osd: 20GiB}\n')}  - name: node3
     roles: [storage]
     cpus: 2
     memory: 12GiB
