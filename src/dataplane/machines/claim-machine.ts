@@ -6,7 +6,7 @@ import { objectInTheWay } from '../../errors/common.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { Runtime } from '../../kube/runtime.ts'
 import { type DataPlaneCaches, secretKind, secretValue } from '../caches.ts'
-import { noFreeMachine, sshKeyMissing } from '../findings/data-plane.ts'
+import { machineNamespaceNotAllowed, noFreeMachine, sshKeyMissing } from '../findings/data-plane.ts'
 import type { BaremetalTemplate } from '../kinds/baremetal-template.ts'
 import { type DataPlaneNode, dataPlaneNodes } from '../kinds/data-plane.ts'
 import { ansibleAddress } from '../nodes/inventory.ts'
@@ -17,6 +17,7 @@ import {
   chooseMachine,
   DEFAULT_MACHINE_NAMESPACE,
   machineTemplate,
+  mayUseMachines,
   withClaim,
   withoutClaim,
 } from './bare-metal.ts'
@@ -34,12 +35,16 @@ type Client = Pick<Runtime['client'], 'get' | 'create' | 'update' | 'delete'>
 /** Returns why no machine could be claimed; undefined when the node has one, needs none, or claimed one now. */
 export async function claimMachine(
   client: Client,
-  { machines, secrets }: Pick<DataPlaneCaches, 'machines' | 'secrets'>,
+  { machines, secrets, machineNamespaces }: Pick<DataPlaneCaches, 'machines' | 'secrets' | 'machineNamespaces'>,
   { node, role, machine, effective, addresses }: NodeView,
   signal: AbortSignal,
 ): Promise<Finding | undefined> {
   const template = machineTemplate(role)
   if (!machines || !template || !role || machine.kind !== 'awaited' || machine.host) return undefined
+  const machineNamespace = template.bmhNamespace ?? DEFAULT_MACHINE_NAMESPACE
+  if (!mayUseMachines(node, machineNamespace, machineNamespaces)) {
+    return finding(machineNamespaceNotAllowed, { role: role.metadata.name, namespace: machineNamespace })
+  }
   const { namespace = '' } = node.metadata
   const sshSecret = secrets.get(objectKey({ namespace, name: template.deploymentSSHSecret }))
   const authorizedKeys = secretValue(sshSecret, AUTHORIZED_KEYS)
@@ -50,7 +55,6 @@ export async function claimMachine(
   const choice = chooseMachine(machines.list(), template)
   if (choice.kind === 'none') {
     const { seen, why } = choice
-    const machineNamespace = template.bmhNamespace ?? DEFAULT_MACHINE_NAMESPACE
     return finding(noFreeMachine, { role: role.metadata.name, namespace: machineNamespace, seen, why })
   }
   const passwordSecret = secrets.get(objectKey({ namespace, name: template.passwordSecret?.name ?? '' }))

@@ -13,7 +13,7 @@ import { useCases } from './cases.ts'
 
 const cluster = useCluster({ crds: 'own-2023' })
 const METAL = 'metal'
-const at = useCases(cluster, { machines: bareMetalHosts })
+const at = useCases(cluster, { machines: bareMetalHosts, machineNamespaces: [METAL] })
 const { create, get, says, until, secret, secretText, cell, soon } = at
 const secretKind = { apiVersion: 'v1', kind: 'Secret' }
 const nodeTemplate = { ansibleSSHPrivateKeySecret: SSH_SECRET }
@@ -114,6 +114,29 @@ describe('machines', () => {
     await cluster.client.delete({ ...dataPlaneNodes, namespace: at.namespace, name: 'n' })
     await expect.poll(() => get(dataPlaneNodes, 'n'), soon).toBeUndefined()
     expect(await cluster.client.get(victim)).toBeDefined()
+  })
+
+  it('of a namespace that the administrator has not allowed are not claimed', async () => {
+    const other = `other-${at.namespace}`
+    await namespaceOf(other)
+    await machine(other, 'm')
+    await sshKey()
+    await create(dataPlaneRole('r', { ...deploying, baremetalSetTemplate: template(other) }))
+    await create(dataPlaneNode('n', { role: 'r', ansibleHost: '192.168.122.1' }))
+    await says(dataPlaneNodes, 'n', 'SetupReady', `machines in namespace ${other}, which is not allowed`)
+    const claimed = await cluster.client.get({ ...bareMetalHosts, namespace: other, name: 'm' })
+    expect((claimed as BareMetalHost).spec.consumerRef).toBeUndefined()
+  })
+
+  it('of another namespace do not count, even if they name the node as their consumer', async () => {
+    const other = `other-${at.namespace}`
+    await namespaceOf(other)
+    await sshKey()
+    const consumerRef = { ...dataPlaneNodes, namespace: at.namespace, name: 'n' }
+    await machine(other, 'forged', { online: true, consumerRef })
+    await create(dataPlaneRole('r', { ...deploying, baremetalSetTemplate: template(at.namespace) }))
+    await create(dataPlaneNode('n', { role: 'r', ansibleHost: '192.168.122.1' }))
+    await says(dataPlaneNodes, 'n', 'SetupReady', 'SL7111')
   })
 
   it('get the SSH key of their own node where two nodes have names that join to the same text', async () => {
