@@ -40,17 +40,7 @@ export const unknownCode = problem<{ code: string; nearest: string | undefined }
 export const objectInTheWay = problem<{ kind: string; namespace: string; name: string; owner: string }>({
   code: 'SL1030',
   severity: 'error',
-  title: 'An object of another owner has a name that a controller needs',
   message: ({ kind, namespace, name, owner }) => `${kind} ${namespace}/${name} exists already, and ${owner}`,
   remedy: ({ kind, namespace, name }) =>
     `delete it if it is not needed (\`kubectl -n ${namespace} delete ${kind.toLowerCase()} ${name}\`), or rename the object that needs the name`,
-  description: `Controllers write objects under names that follow from the object that they serve, such as the Secret
-\`dataplanenode-<node>\`. They overwrite and delete only what they created for this very object, which its owner reference
-proves by UID. Any other object under such a name stays as it is, and a condition or an Event names it.`,
-  example: {
-    kind: 'Secret',
-    namespace: 'openstack',
-    name: 'dataplanenode-edpm-compute-0',
-    owner: 'no OpenStackDataPlaneNode owns it',
-  },
 })

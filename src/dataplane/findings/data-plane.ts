@@ -176,25 +176,14 @@ export const hostNotCleared = problem<{ kind: string; node: string; why: string;
 export const machineNamespaceNotAllowed = problem<{ role: string; namespace: string }>({
   code: 'SL7130',
   severity: 'error',
-  title: 'A role may not use machines of this namespace',
   message: ({ role, namespace }) => `role ${role} asks for machines in namespace ${namespace}, which is not allowed`,
   remedy: ({ namespace }) =>
     `ask the administrator to start the operator with \`--machine-namespaces ${namespace}\`, or use machines in the namespace of the role`,
-  description: `A role names the namespace of its machines (\`bmhNamespace\`, by default \`openshift-machine-api\`). A claim installs an
-operating system on a machine, so the author of a role must not choose freely: a node uses machines in its own namespace, and
-in those that the administrator has listed in the option \`--machine-namespaces\` of \`operator run\` or \`operator install\`.
-A machine elsewhere does not count, even if its \`consumerRef\` names the node.`,
-  example: { role: 'edpm-compute', namespace: 'openshift-machine-api' },
 })
 
 export const foreignKeystone = problem<{ namespace: string; url: string }>({
   code: 'SL7131',
   severity: 'error',
-  title: 'A NovaCell names a Keystone of another cloud',
   message: ({ namespace, url }) => `keystoneAuthURL names ${url}, which no KeystoneAPI in namespace ${namespace} has`,
   remedy: () => 'set keystoneAuthURL to an endpoint in `status.apiEndpoints` of the KeystoneAPI',
-  description: `Before a compute node is removed, the operator logs in to Keystone with the password of the service user. It sends the
-password only to an endpoint of the KeystoneAPI in the namespace of the cell, checks its certificate with the Secret
-\`combined-ca-bundle\`, follows no redirect, and reads at most 4 MiB of an answer.`,
-  example: { namespace: 'openstack', url: 'https://keystone.example.org:5000' },
 })

@@ -88,12 +88,6 @@ export const notConverted = problem<{ what: string; why: string }>({
 export const runNotAllowed = problem<{ what: string; option: string }>({
   code: 'SL7540',
   severity: 'error',
-  title: 'A run uses something that the administrator has not allowed',
   message: ({ what }) => `the run is not started: ${what}`,
   remedy: ({ option }) => `remove it, or ask the administrator to start the operator with \`${option}\``,
-  description: `The operator creates the pod of a run from fields that the author of a run, a role or a node has chosen. By default a
-pod mounts only ConfigMaps, Secrets, claims and empty folders of its own namespace, uses the default service account, is not
-root, and has init containers without a security context. The options \`--run-volumes\`, \`--run-service-accounts\` and
-\`--run-privileged\` of \`operator run\` and \`operator install\` allow more, for all namespaces.`,
-  example: { what: 'volume host is a hostPath', option: '--run-volumes hostPath' },
 })
