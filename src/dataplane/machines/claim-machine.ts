@@ -41,7 +41,7 @@ export async function claimMachine(
 ): Promise<Finding | undefined> {
   const template = machineTemplate(role)
   if (!machines || !template || !role || machine.kind !== 'awaited' || machine.host) return undefined
-  const machineNamespace = template.bmhNamespace ?? DEFAULT_MACHINE_NAMESPACE
+  const machineNamespace = resolveMachineNamespace(template)
   if (!mayUseMachines(node, machineNamespace, machineNamespaces)) {
     return finding(machineNamespaceNotAllowed, { role: role.metadata.name, namespace: machineNamespace })
   }
@@ -65,10 +65,8 @@ export async function claimMachine(
   })
   // metal3 reads them in the namespace of the machine.
   const target = { client, node, namespace: choice.host.metadata.namespace ?? '' }
-  for (const key of firstBootKeys) {
-    const inTheWay = await writeFirstBootSecret(target, key, firstBoot[key], signal)
-    if (inTheWay) return inTheWay
-  }
+  const inTheWay = await writeFirstBootSecrets(target, firstBoot, signal)
+  if (inTheWay) return inTheWay
   const names = {
     userData: firstBootSecretName(node, 'userData'),
     networkData: firstBootSecretName(node, 'networkData'),
@@ -77,6 +75,10 @@ export async function claimMachine(
   const written = await client.update(claimed, { fieldManager: FIELD_MANAGER, signal })
   machines.note(written as typeof claimed, choice.host.metadata.resourceVersion ?? '')
   return undefined
+}
+
+function resolveMachineNamespace({ bmhNamespace = DEFAULT_MACHINE_NAMESPACE }: BaremetalTemplate): string {
+  return bmhNamespace
 }
 
 interface FirstBootInputs {
@@ -116,7 +118,19 @@ function isFirstBootSecretOf({ metadata }: KubeObject, node: DataPlaneNode): boo
   return node.metadata.uid !== undefined && metadata.labels?.[NODE_UID_LABEL] === node.metadata.uid
 }
 
-/** Returns the Secret of another owner that is in the way. */
+/** Returns the first Secret of another owner that is in the way. */
+async function writeFirstBootSecrets(
+  target: FirstBootTarget,
+  texts: Readonly<Record<FirstBootKey, string>>,
+  signal: AbortSignal,
+): Promise<Finding | undefined> {
+  for (const key of firstBootKeys) {
+    const inTheWay = await writeFirstBootSecret(target, key, texts[key], signal)
+    if (inTheWay) return inTheWay
+  }
+  return undefined
+}
+
 async function writeFirstBootSecret(
   { client, node, namespace }: FirstBootTarget,
   key: FirstBootKey,

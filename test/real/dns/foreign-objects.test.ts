@@ -57,8 +57,9 @@ const subjects = [{ kind: 'ServiceAccount', name: 'mine', namespace: 'default' }
 const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'mine' }
 const port = { name: 'x', port: 80, protocol: 'TCP', targetPort: 80 }
 /** What `metadata` and the API server's own fields leave of an object. */
-const content = ({ metadata, status: _, ...rest }: KubeObject): object => ({
+const content = ({ metadata, ...rest }: KubeObject): object => ({
   ...rest,
+  status: undefined,
   uid: metadata.uid,
   labels: metadata.labels,
   owners: metadata.ownerReferences,
