@@ -110,7 +110,7 @@ const firstBootKeys = ['userData', 'networkData'] as const
 type FirstBootKey = (typeof firstBootKeys)[number]
 
 /** A namespace has no dot in its name: no two nodes have the same Secret. */
-export function firstBootSecretName({ metadata }: DataPlaneNode, key: FirstBootKey): string {
+function firstBootSecretName({ metadata }: DataPlaneNode, key: FirstBootKey): string {
   return `${metadata.namespace}.${metadata.name}-${key.toLowerCase()}`
 }
 
