@@ -47,6 +47,8 @@ export interface DataPlaneCaches {
   readonly ofKind: (kind: GroupVersionKind) => SharedCache<KubeObject>
   /** Where metal3 is installed. */
   readonly machines: SharedCache<BareMetalHost> | undefined
+  /** Whose machines every node may use; beside them those of its own namespace. */
+  readonly machineNamespaces: readonly string[]
   /** Where addresses are managed. */
   readonly netConfigs: SharedCache<NetConfig> | undefined
   readonly ipSets: SharedCache<IpSet> | undefined
@@ -58,6 +60,8 @@ export interface DataPlaneCaches {
 /** Kinds of other operators, where the cluster serves them. */
 export interface OptionalKinds {
   readonly machines?: GroupVersionKind
+  /** Namespaces whose machines every node may use; none by default. */
+  readonly machineNamespaces?: readonly string[]
   /** NetConfig and IPSet. */
   readonly addresses?: boolean
   /** DNSMasq and DNSData. */
@@ -77,7 +81,7 @@ export const byOwnerNode = 'owner-node'
 export function createCaches(
   runtime: Pick<Runtime, 'cache'>,
   services: readonly ServiceDefinition[],
-  { machines, addresses, names }: OptionalKinds,
+  { machines, machineNamespaces = [], addresses, names }: OptionalKinds,
 ): DataPlaneCaches {
   const serviceObjects = new Map(
     services.map((definition) => [
@@ -101,6 +105,7 @@ export function createCaches(
       return cache
     },
     ofKind: (kind) => runtime.cache({ kind }),
+    machineNamespaces,
     machines: machines && runtime.cache<BareMetalHost>({ kind: machines }, { [byConsumer]: consumerKeys }),
     netConfigs: addresses ? runtime.cache<NetConfig>({ kind: netConfigs }) : undefined,
     ipSets: addresses ? runtime.cache<IpSet>({ kind: ipSets }, { [byOwnerNode]: ownerNodeUids }) : undefined,

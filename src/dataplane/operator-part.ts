@@ -17,6 +17,7 @@ import { defaultRunSettings } from './execution/decide-attempt.ts'
 import { jobExecutor, jobWatch } from './execution/jobs/job-executor.ts'
 import { localExecutor } from './execution/local/local-executor.ts'
 import { runController, runIndexes } from './execution/run-controller.ts'
+import { safeRunPolicy } from './execution/run-policy.ts'
 import { nodeSetInstalled } from './findings/data-plane.ts'
 import { type AnsibleRun, ansibleRuns } from './kinds/ansible-run.ts'
 import { type DataPlaneNode, type DataPlaneRole, dataPlaneNodes, dataPlaneRoles } from './kinds/data-plane.ts'
@@ -101,6 +102,8 @@ const commonRules: readonly PolicyRule[] = [
     resources: ['jobs'],
     verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
   },
+  // The only Keystone to which a password is sent.
+  { apiGroups: ['keystone.openstack.org'], resources: ['keystoneapis'], verbs: ['get', 'list'] },
   { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] },
   { apiGroups: [''], resources: ['pods/exec'], verbs: ['create', 'get'] },
 ]
@@ -123,6 +126,7 @@ function startDataPlane(
     env,
     record,
     ...(has(bareMetalHosts) && { machines: bareMetalHosts }),
+    machineNamespaces: context.machineNamespaces ?? [],
     addresses: has(netConfigs) && has(ipSets),
     names: has(dnsMasqs) && has(dnsDatas),
   })
@@ -132,7 +136,8 @@ function startDataPlane(
 }
 
 /** Runs Ansible as Jobs of the cluster, or as processes of this machine. */
-function startRunController({ runtime, record, env, runs: executorKind, runTimeLimitMs }: PartContext): void {
+function startRunController(context: PartContext): void {
+  const { runtime, record, env, runs: executorKind, runTimeLimitMs, runPolicy: policy = safeRunPolicy } = context
   const { client } = runtime
   const timeLimitMs = runTimeLimitMs ?? defaultRunSettings.timeLimitMs
   const settings = { ...defaultRunSettings, timeLimitMs }
@@ -143,7 +148,7 @@ function startRunController({ runtime, record, env, runs: executorKind, runTimeL
     : localExecutor({ folder: runsFolder(env), timeLimitMs, onEnded: (key) => enqueue(key) })
   const runs = runtime.cache<AnsibleRun>({ kind: ansibleRuns }, runIndexes)
   const watches = isJobs ? [jobWatch] : []
-  enqueue = runtime.add(runController({ client, runs, executor, settings, record, watches })).enqueue
+  enqueue = runtime.add(runController({ client, runs, executor, settings, policy, record, watches })).enqueue
 }
 
 function runsFolder(env: Environment): string {

@@ -1,7 +1,9 @@
 /** Writes that the data plane controllers share: status with conditions, and Secrets that belong to an object. */
 import { type Condition, formatTimestamp, type KubeObject, objectKey } from '../api/object.ts'
 import { sortConditions, stampConditions } from '../controllers/kit/conditions.ts'
+import { tryOwnedWrite } from '../controllers/kit/ownership.ts'
 import { trackPendingCreates, type Writer } from '../controllers/kit/writes.ts'
+import type { Finding } from '../errors/finding.ts'
 import type { ReconcileContext } from '../kube/controller.ts'
 import type { SharedCache } from '../kube/runtime.ts'
 import { type Secret, secretKind } from './caches.ts'
@@ -31,13 +33,13 @@ export function writeStatus<T extends KubeObject & { readonly status?: WithCondi
 export interface OwnedSecrets {
   /** Also finds a Secret that was created and that the watch has not reported yet. */
   readonly get: (key: string) => Secret | undefined
-  /** Writes exactly these values. */
+  /** Writes exactly these values. Returns what is in the way, if a Secret of another owner is. */
   readonly write: (
     owner: KubeObject,
     name: string,
     values: Readonly<Record<string, string>>,
     signal: AbortSignal,
-  ) => Promise<void>
+  ) => Promise<Finding | undefined>
 }
 
 export function createOwnedSecrets(writer: Writer, cache: SharedCache<Secret>): OwnedSecrets {
@@ -50,22 +52,22 @@ export function createOwnedSecrets(writer: Writer, cache: SharedCache<Secret>): 
         Object.entries(values).map(([key, text]) => [key, Buffer.from(text, 'utf8').toString('base64')]),
       )
       const live = pending.get(objectKey({ namespace, name }))
-      if (live) {
-        await writer.replaceField(cache, live, { ...live, data }, 'data', signal)
-        return
-      }
       const { apiVersion, kind } = owner
       const secret: Secret = {
         ...secretKind,
         metadata: {
           name,
           namespace,
-          ...(labels && Object.keys(labels).length > 0 && { labels }),
+          // Labels are copied once: later ones on the Secret belong to people.
+          ...(!live && labels && Object.keys(labels).length > 0 && { labels }),
           ownerReferences: [{ apiVersion, kind, name: owner.metadata.name, uid, controller: true }],
         },
         data,
       }
-      pending.add(await writer.create(secret, signal))
+      const write = await tryOwnedWrite(writer.replaceField(cache, live, secret, 'data', signal))
+      if (write.kind === 'refused') return write.finding
+      pending.add(write.result)
+      return undefined
     },
   }
 }

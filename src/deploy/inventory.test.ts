@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import { memoryCluster } from '../../test/memory-cluster.ts'
 import type { Lock, LockedCloud } from '../plan/lock.ts'
-import { findLockConflicts, mergeRecordedLock } from './inventory.ts'
+import {
+  deleteInventory,
+  findLockConflicts,
+  mergeRecordedLock,
+  removeSystemNamespace,
+  writeInventory,
+} from './inventory.ts'
 
 const cloud = (vlan: number, more: Partial<LockedCloud> = {}): LockedCloud => ({
   namespace: 'openstack',
@@ -36,5 +43,20 @@ describe('mergeRecordedLock', () => {
     expect(findLockConflicts(recorded, lock({ a: cloud(21) }), ['a'])).toEqual([])
     expect(findLockConflicts(recorded, lock({ a: cloud(21) }), ['a/internalapi'])).toEqual([])
     expect(findLockConflicts(recorded, lock({ a: cloud(20), b: cloud(21) }))).toEqual([])
+  })
+})
+
+describe('an inventory', () => {
+  it('neither overwrites nor deletes what Stackloom did not create', async () => {
+    const { client, objects } = memoryCluster()
+    await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'stackloom-system' } })
+    const metadata = { name: 'inventory-cloud-a', namespace: 'stackloom-system' }
+    await client.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { mine: 'x' } })
+    await expect(writeInventory(client, { site: 's', cloud: 'a', objects: [] })).rejects.toThrow('SL1030')
+    await deleteInventory(client, 'a')
+    expect(objects('ConfigMap')).toMatchObject([{ data: { mine: 'x' } }])
+    await client.delete({ apiVersion: 'v1', kind: 'ConfigMap', ...metadata })
+    await removeSystemNamespace(client)
+    expect(objects('Namespace')).toHaveLength(1)
   })
 })

@@ -5,9 +5,10 @@
  * Prune, down and resume need nothing else, on any machine.
  */
 import { type KubeObject, objectKey } from '../api/object.ts'
-import { MANAGED_BY_LABEL } from '../api/ownership.ts'
+import { isManagedByStackloom, MANAGED_BY_LABEL } from '../api/ownership.ts'
 import { formatGroupKind } from '../api/snapshot.ts'
 import { systemClock } from '../clock/clock.ts'
+import { objectInTheWay } from '../errors/common.ts'
 import { failure } from '../errors/failure.ts'
 import type { KubeClient, ObjectRef } from '../kube/client.ts'
 import { diffLocks } from '../plan/changes.ts'
@@ -120,6 +121,11 @@ export async function writeInventory(client: KubeClient, inventory: Inventory): 
   const desired = renderInventory(inventory)
   const live = await client.get(configMapRef(inventory.cloud))
   if (live && JSON.stringify(sortedEntries(live['data'])) === JSON.stringify(sortedEntries(desired['data']))) return
+  if (live && !isManagedByStackloom(live)) {
+    const { name } = configMapRef(inventory.cloud)
+    const facts = { kind: 'ConfigMap', namespace: SYSTEM_NAMESPACE, name, owner: 'Stackloom did not create it' }
+    throw failure(objectInTheWay, facts, { exitCode: 1 })
+  }
   // No other manager has fields in this object, so forcing overrides nothing.
   await client.apply(desired, { fieldManager: FIELD_MANAGER, force: true })
 }
@@ -129,7 +135,16 @@ function sortedEntries(data: unknown): readonly (readonly [string, unknown])[] {
 }
 
 export async function deleteInventory(client: KubeClient, cloud?: string): Promise<void> {
-  await client.delete(configMapRef(cloud))
+  await deleteManaged(client, configMapRef(cloud))
+}
+
+/** Returns false where the object is not Stackloom's; then it stays. */
+async function deleteManaged(client: KubeClient, ref: ObjectRef): Promise<boolean> {
+  const live = await client.get(ref)
+  if (!live || !isManagedByStackloom(live)) return false
+  const { uid } = live.metadata
+  await client.delete(ref, { ...(uid !== undefined && { preconditions: { uid } }) })
+  return true
 }
 
 /** Creates the namespace of the inventories and the Lease if it does not exist. */
@@ -146,7 +161,7 @@ export async function ensureSystemNamespace(client: KubeClient): Promise<void> {
  */
 export async function removeSystemNamespace(client: KubeClient): Promise<void> {
   if ((await readInventories(client)).length > 0) return
-  await client.delete(namespaceRef)
+  if (!(await deleteManaged(client, namespaceRef))) return
   const until = systemClock.now() + 60_000
   while (systemClock.now() < until && (await client.get(namespaceRef))) await systemClock.sleep(250)
 }

@@ -15,7 +15,7 @@ const settings = { image: 'busybox', program: 'true' }
 
 interface Fixture {
   readonly deps: ProbeDeps
-  readonly objects: ReadonlyMap<string, KubeObject>
+  readonly objects: Map<string, KubeObject>
   readonly asked: readonly (readonly string[])[]
 }
 
@@ -44,6 +44,7 @@ function fixture(
   }
   const deps: ProbeDeps = {
     client: {
+      get: async ({ kind, namespace, name }) => objects.get(`${kind} ${namespace}/${name}`),
       apply: async (object) => {
         objects.set(objectIdentity(object), running(object))
         return object
@@ -70,6 +71,16 @@ function fixture(
 }
 
 describe('probeNetworks', () => {
+  it('neither overwrites nor removes an object of another owner that has the name of a probe', async () => {
+    const { deps, objects } = fixture()
+    const [probe] = plan.clouds.flatMap((cloud) => renderProbe(plan, cloud, settings))
+    const { labels: _, ...metadata } = (probe as KubeObject).metadata
+    const foreign = { ...(probe as KubeObject), metadata }
+    objects.set(objectIdentity(foreign), foreign)
+    await expect(probeNetworks(plan, settings, deps)).rejects.toThrow('SL1030')
+    expect([...objects.values()]).toEqual([foreign])
+  })
+
   it('probes from every network and node, and removes all its pods', async () => {
     const { deps, objects, asked } = fixture()
     const { results, findings } = await probeNetworks(plan, settings, deps)

@@ -4,9 +4,11 @@
  * Tasks and their meaning are in `verify/probe`, which is pure.
  */
 import type { KubeObject } from '../api/object.ts'
+import { isManagedByStackloom } from '../api/ownership.ts'
 import { getList, getString } from '../api/raw-object.ts'
 import type { Clock } from '../clock/clock.ts'
-import { formatError } from '../errors/failure.ts'
+import { objectInTheWay } from '../errors/common.ts'
+import { failure, formatError } from '../errors/failure.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Plan } from '../plan/plan.ts'
@@ -18,7 +20,7 @@ import type { CheckResult } from '../verify/verify.ts'
 import { FIELD_MANAGER } from './object-changes.ts'
 
 export interface ProbeDeps {
-  readonly client: Pick<KubeClient, 'apply' | 'list' | 'delete'>
+  readonly client: Pick<KubeClient, 'get' | 'apply' | 'list' | 'delete'>
   /** Runs a command in a pod and returns its output. */
   readonly ask: (
     pod: { readonly namespace: string; readonly name: string },
@@ -49,20 +51,35 @@ export interface ProbeOutcome {
 
 export async function probeNetworks(plan: Plan, settings: ProbeSettings, deps: ProbeDeps): Promise<ProbeOutcome> {
   const objects = plan.clouds.flatMap((cloud) => renderProbe(plan, cloud, settings))
+  /** Only these are removed. */
+  const applied: KubeObject[] = []
   let results: readonly CheckResult[] = []
   try {
     for (const object of objects) {
       deps.stop.throwIfAborted()
-      await deps.client.apply(object, { fieldManager: FIELD_MANAGER, signal: deps.stop })
+      await refuseForeign(object, deps)
+      // An apply that fails may have been stored: then it is removed by its name.
+      applied.push(object)
+      applied[applied.length - 1] = await deps.client.apply(object, { fieldManager: FIELD_MANAGER, signal: deps.stop })
     }
     results = await runProbes(plan, await waitForProbes(plan, objects, deps), deps)
   } catch (thrown) {
     // The pods are removed after an error, too; what could not be removed is printed before the error.
-    const leftovers = await removeProbes(objects, deps)
+    const leftovers = await removeProbes(applied, deps)
     if (leftovers.length > 0) deps.say(leftovers.map(({ message }) => `${message}\n`).join(''))
     throw thrown
   }
-  return { results, findings: await removeProbes(objects, deps) }
+  return { results, findings: await removeProbes(applied, deps) }
+}
+
+/** An object under this name that is not a probe is left alone. */
+async function refuseForeign(object: KubeObject, { client, stop }: ProbeDeps): Promise<void> {
+  const { name, namespace = '' } = object.metadata
+  const { apiVersion, kind } = object
+  const live = await client.get({ apiVersion, kind, namespace, name }, { signal: stop })
+  if (live && !isManagedByStackloom(live)) {
+    throw failure(objectInTheWay, { kind, namespace, name, owner: 'Stackloom did not create it' }, { exitCode: 1 })
+  }
 }
 
 /** Waits until every pod runs with its address, or until the time to start is over. */
@@ -124,9 +141,12 @@ async function runProbe(plan: Plan, pod: ProbePod, pods: readonly ProbePod[], { 
 async function removeProbes(objects: readonly KubeObject[], { client }: ProbeDeps): Promise<readonly Finding[]> {
   const reasons = new Map<string, string>()
   for (const { apiVersion, kind, metadata } of objects.toReversed()) {
-    const { name, namespace = '' } = metadata
+    const { name, namespace = '', uid } = metadata
     try {
-      await client.delete({ apiVersion, kind, name, namespace })
+      await client.delete(
+        { apiVersion, kind, name, namespace },
+        { ...(uid !== undefined && { preconditions: { uid } }) },
+      )
     } catch (thrown) {
       reasons.set(namespace, formatError(thrown))
     }

@@ -72,7 +72,8 @@ async function removeNodePolicy(
     }
     await waitUntilReady(check, view, context)
   }
-  await client.delete(ref)
+  const { uid } = policy.metadata
+  await client.delete(ref, { ...(uid !== undefined && { preconditions: { uid } }) })
   context.emit({ kind: 'applied', change: 'deleted', object: ref })
 }
 

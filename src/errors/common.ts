@@ -59,3 +59,11 @@ export const inputTooLarge = problem<{ file: string; limitMiB: number }>({
   message: ({ file, limitMiB }) => `${file} has more than ${limitMiB} MiB`,
   remedy: ({ file }) => `check that ${file} is the intended file`,
 })
+
+export const objectInTheWay = problem<{ kind: string; namespace: string; name: string; owner: string }>({
+  code: 'SL1030',
+  severity: 'error',
+  message: ({ kind, namespace, name, owner }) => `${kind} ${namespace}/${name} exists already, and ${owner}`,
+  remedy: ({ kind, namespace, name }) =>
+    `delete it if it is not needed (\`kubectl -n ${namespace} delete ${kind.toLowerCase()} ${name}\`), or rename the object that needs the name`,
+})

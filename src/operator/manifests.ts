@@ -7,10 +7,11 @@
 import type { KubeObject } from '../api/object.ts'
 import { SECRET_NAME } from '../webhooks/serving-certificate.ts'
 import { CONFIGURATION_NAME, type WebhookTarget, webhookConfigurations } from '../webhooks/webhook-configuration.ts'
+import type { PolicyOptions } from './options.ts'
 import { INFRA_OPERATOR } from './part-selection.ts'
 import type { OperatorPart, PolicyRule } from './parts/part.ts'
 
-export interface Installation {
+export interface Installation extends PolicyOptions {
   readonly namespace: string
   readonly image: string
   readonly replicas: number
@@ -161,7 +162,22 @@ const antiAffinity = {
   },
 }
 
-function deployment({ namespace, image, replicas }: Installation): KubeObject {
+/** The options that `operator run` gets from `operator install`. */
+function policyArgs(installation: Installation): readonly string[] {
+  const { machineNamespaces, runVolumes, runServiceAccounts, runPrivileged } = installation
+  const lists = {
+    '--machine-namespaces': machineNamespaces,
+    '--run-volumes': runVolumes,
+    '--run-service-accounts': runServiceAccounts,
+  }
+  return [
+    ...Object.entries(lists).flatMap(([option, names]) => (names?.length ? [option, names.join(',')] : [])),
+    ...(runPrivileged ? ['--run-privileged'] : []),
+  ]
+}
+
+function deployment(installation: Installation): KubeObject {
+  const { namespace, image, replicas } = installation
   const probe = (path: string): object => ({ httpGet: { path, port: 'health' } })
   return addLabels({
     apiVersion: 'apps/v1',
@@ -180,7 +196,7 @@ function deployment({ namespace, image, replicas }: Installation): KubeObject {
             {
               name: 'operator',
               image,
-              args: ['operator', 'run', '-n', namespace, '--webhook-service', SERVICE],
+              args: ['operator', 'run', '-n', namespace, '--webhook-service', SERVICE, ...policyArgs(installation)],
               ports: [
                 { name: 'webhooks', containerPort: WEBHOOK_PORT, protocol: 'TCP' },
                 { name: 'health', containerPort: HEALTH_PORT, protocol: 'TCP' },

@@ -3,7 +3,19 @@
 import type { ExecutorKind } from '../dataplane/execution/executor.ts'
 import type { Environment } from '../dataplane/service-definitions/images.ts'
 
-export interface OperatorOptions {
+/** What an administrator allows to the authors of roles, nodes and runs. */
+export interface PolicyOptions {
+  /** Namespaces whose machines the nodes of every namespace may use; none by default. */
+  readonly machineNamespaces?: readonly string[]
+  /** Kinds of volumes that a run may mount beside the safe ones, such as hostPath. */
+  readonly runVolumes?: readonly string[]
+  /** Service accounts that a run may use. */
+  readonly runServiceAccounts?: readonly string[]
+  /** Allows root and any security context in runs. */
+  readonly runPrivileged?: boolean
+}
+
+export interface OperatorOptions extends PolicyOptions {
   readonly env: Environment
   readonly webhookUrl?: string
   readonly webhookService?: string

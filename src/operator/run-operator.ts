@@ -114,6 +114,12 @@ async function runProgram(
     env: options.env,
     runs: options.runs ?? 'jobs',
     ...(options.runTimeLimit !== undefined && { runTimeLimitMs: options.runTimeLimit }),
+    machineNamespaces: options.machineNamespaces ?? [],
+    runPolicy: {
+      volumes: options.runVolumes ?? [],
+      serviceAccounts: options.runServiceAccounts ?? [],
+      privileged: options.runPrivileged ?? false,
+    },
   })
   const { bind: host, healthPort } = options
   const health = await serveHealth({ host, port: healthPort, ready: runtime.ready, metrics }, signal)

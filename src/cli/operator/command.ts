@@ -28,7 +28,9 @@ function defineInstall(command: Command, { io, act }: CommandContext): void {
     .option('--parts <names>', PARTS_HELP, parsePartNames)
     .option('--dry-run', 'print what would be applied, and change nothing')
     .addOption(outputOption(['table', 'json', 'yaml']))
-    .action((options: InstallOptions) => act(async () => (await import('./install.ts')).install(options, io)))
+  withPolicyOptions(install).action((options: InstallOptions) =>
+    act(async () => (await import('./install.ts')).install(options, io)),
+  )
 }
 
 function defineRun(command: Command, { io, act }: CommandContext): void {
@@ -58,7 +60,9 @@ function defineRun(command: Command, { io, act }: CommandContext): void {
       parseRunTimeLimit,
     )
     .option('--no-leader-election', 'start without waiting for leadership: safe with several operators, but slower')
-    .action((options: RunOptions) => act(async () => (await import('./run.ts')).runCommand(options, io)))
+  withPolicyOptions(run).action((options: RunOptions) =>
+    act(async () => (await import('./run.ts')).runCommand(options, io)),
+  )
 }
 
 interface CrdOptions {
@@ -104,6 +108,26 @@ function parsePort(text: string): number {
 }
 
 /** `ipam,dns` */
+/** What an administrator allows to the authors of roles, nodes and runs. */
+function withPolicyOptions(command: Command): Command {
+  return command
+    .option(
+      '--machine-namespaces <names>',
+      'let nodes of every namespace claim machines of these namespaces',
+      parseNames,
+    )
+    .option('--run-volumes <kinds>', 'let Ansible runs mount these kinds of volumes too, such as hostPath', parseNames)
+    .option('--run-service-accounts <names>', 'let Ansible runs use these service accounts', parseNames)
+    .option('--run-privileged', 'let Ansible runs be root and use any security context')
+}
+
+function parseNames(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean)
+}
+
 function parsePartNames(text: string): readonly string[] {
   return text
     .split(',')

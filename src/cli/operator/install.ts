@@ -4,6 +4,7 @@ import { isAppliedBy } from '../../api/ownership.ts'
 import type { ExitCode } from '../../errors/failure.ts'
 import type { KubeClient, KubeReader } from '../../kube/client.ts'
 import { OPERATOR_NAMESPACE, operatorNamespace, renderManifests } from '../../operator/manifests.ts'
+import type { PolicyOptions } from '../../operator/options.ts'
 import { refuseInfraOperator, selectParts } from '../../operator/part-selection.ts'
 import type { OperatorPart } from '../../operator/parts/part.ts'
 import { collectCrds, parts } from '../../operator/parts.ts'
@@ -13,7 +14,7 @@ import { formatFindings } from '../output/findings.ts'
 import { type Format, serialise } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 
-export interface InstallOptions extends ClusterFlags {
+export interface InstallOptions extends ClusterFlags, PolicyOptions {
   readonly image: string
   readonly replicas: number
   readonly dryRun?: boolean

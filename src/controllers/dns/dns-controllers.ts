@@ -44,6 +44,7 @@ export function startDnsControllers({ runtime, record }: DnsControllersOptions):
       client,
       writer,
       dnsMasqs,
+      dnsDatas,
       ownMaps,
       services,
       deployments: cache(sources.deployments),
@@ -71,7 +72,7 @@ export function startDnsControllers({ runtime, record }: DnsControllersOptions):
     dnsDataController({ client, writer, dnsMasqs, dnsDatas, hostMaps, ownMaps, hostsText, sequencer, servedFields }),
   )
   runtime.add(serviceDnsController({ writer, dnsMasqs, dnsDatas, services, record }))
-  runtime.add(ipSetDnsController({ writer, dnsDatas, ipSets }))
+  runtime.add(ipSetDnsController({ writer, dnsDatas, ipSets, record }))
   return servedFields
 }
 

@@ -9,6 +9,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import type { Controller, ReconcileContext } from '../../kube/controller.ts'
 import type { SharedCache } from '../../kube/runtime.ts'
 import { conditionError, conditionTrue, conditionWarning, summarizeConditions } from '../kit/conditions.ts'
+import { decideOwnership } from '../kit/ownership.ts'
 import { requeueOnConflict, shortHash, type Writer } from '../kit/writes.ts'
 import {
   configMaps,
@@ -51,7 +52,9 @@ export function dnsDataController(deps: DnsDataControllerDeps): Controller {
         const key = objectKey(request)
         await waitForHosts(deps, request.namespace, context.signal)
         const dnsData = deps.dnsDatas.get(key)
-        if (!dnsData) await deleteConfigMaps(deps, key, new Set(), context.signal)
+        // Like garbage collection, which comes later and not in every cluster.
+        if (!dnsData)
+          await deleteConfigMaps(deps, key, (configMap) => ownerKeys(configMap).includes(key), context.signal)
         else if (dnsData.metadata.deletionTimestamp) await reconcileDelete(deps, dnsData, context.signal)
         else await reconcileNormal(deps, dnsData, context)
         return undefined
@@ -83,7 +86,9 @@ async function reconcileNormal(
   if (!conflict) {
     for (const configMap of desired) await writeConfigMap(writer, ownMaps, configMap, signal)
     const names = new Set(desired.map(({ metadata }) => metadata.name))
-    await deleteConfigMaps(deps, objectKey(dnsData.metadata), names, signal)
+    const isUnused = (configMap: KubeObject): boolean =>
+      isOwnedBy(configMap, dnsData) && !names.has(configMap.metadata.name)
+    await deleteConfigMaps(deps, objectKey(dnsData.metadata), isUnused, signal)
   }
   const status = buildDnsDataStatus(dnsData, shortHash(text), conflict, formatTimestamp(clock.now()))
   await writer.updateStatus(deps.dnsDatas, dnsData, await deps.servedFields.prune('dnsdata', status), signal)
@@ -119,13 +124,13 @@ async function findForeignConfigMap(
     const { namespace = '', name } = metadata
     const live =
       ownMaps.get(key) ?? hostMaps.get(key) ?? (await client.get({ ...configMaps, namespace, name }, { signal }))
-    if (!live || isOwnedBy(live, dnsData)) continue
-    const owner = findController(live)
-    // Left by a deleted DNSData with this name: garbage collection would remove it later.
-    if (owner?.kind === 'DNSData' && owner.name === dnsData.metadata.name) {
+    const ownership = live ? decideOwnership(live, { ...configMaps, metadata }) : undefined
+    if (!live || ownership?.kind === 'owned') continue
+    if (ownership?.kind === 'stale') {
       await writer.delete({ ...live, ...configMaps }, signal)
       continue
     }
+    const owner = findController(live)
     const reason = owner ? `${owner.kind} ${owner.name} owns it` : 'no DNSData owns it'
     return finding(configMapNotOwned, { configMap: key, owner: reason })
   }
@@ -157,20 +162,19 @@ export function buildDnsDataStatus(
 }
 
 async function reconcileDelete(deps: DnsDataControllerDeps, dnsData: DnsData, signal: AbortSignal): Promise<void> {
-  await deleteConfigMaps(deps, objectKey(dnsData.metadata), new Set(), signal)
+  const isOurs = (configMap: KubeObject): boolean => isOwnedBy(configMap, dnsData)
+  await deleteConfigMaps(deps, objectKey(dnsData.metadata), isOurs, signal)
   await removeUpstreamFinalizers(deps.writer, deps.dnsDatas, dnsData, signal)
 }
 
-/** Explicitly, because garbage collection comes later and not in every cluster. */
 async function deleteConfigMaps(
   { writer, ownMaps }: Pick<DnsDataControllerDeps, 'writer' | 'ownMaps'>,
   key: string,
-  keptNames: ReadonlySet<string>,
+  isDeleted: (configMap: KubeObject) => boolean,
   signal: AbortSignal,
 ): Promise<void> {
   const [namespace = ''] = key.split('/')
   for (const configMap of ownMaps.list(namespace)) {
-    if (!ownerKeys(configMap).includes(key) || keptNames.has(configMap.metadata.name)) continue
-    await writer.delete({ ...configMap, ...configMaps }, signal)
+    if (isDeleted(configMap)) await writer.delete({ ...configMap, ...configMaps }, signal)
   }
 }

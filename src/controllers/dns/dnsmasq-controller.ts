@@ -3,29 +3,35 @@
  *
  * A configuration that dnsmasq could not read is not written: the server keeps the one that it has.
  */
+import type { DnsData } from '../../api/dnsdata.ts'
 import { type DnsMasq, dnsMasqViolations } from '../../api/dnsmasq.ts'
 import { formatTimestamp, type KubeObject, objectKey } from '../../api/object.ts'
+import { isOwnedBy } from '../../api/ownership.ts'
 import { sameJson } from '../../api/same-json.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { CacheReader } from '../../kube/cache.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Controller, ReconcileContext } from '../../kube/controller.ts'
 import type { SharedCache } from '../../kube/runtime.ts'
+import { findInTheWay, IN_THE_WAY_RESYNC_MS, tryOwnedWrite } from '../kit/ownership.ts'
 import { requeueOnConflict, type Writer } from '../kit/writes.ts'
 import {
   configMaps,
   deployments as deploymentKind,
+  dnsDatas as dnsDataKind,
   dnsMasqs as dnsMasqKind,
+  serviceAccounts,
   services as serviceKind,
   sources,
 } from './dns-kinds.ts'
 import { buildDeployment, childName, type PodPlacement } from './dnsmasq-deployment.ts'
 import { accountObjects, configMapObjects, serviceObjects } from './dnsmasq-objects.ts'
-import { buildDnsMasqStatus } from './dnsmasq-status.ts'
+import { buildDnsMasqStatus, type RefusedWrite } from './dnsmasq-status.ts'
 import { invalidDnsOption } from './findings.ts'
 import { dnsMasqKeys, isHostsPart, type PublishedHosts } from './hosts-controller.ts'
 import { removeUpstreamFinalizers } from './owned-objects.ts'
 import type { ServedFields } from './served-fields.ts'
+import { dnsMasqForServices, serviceDnsData } from './service-dns-controller.ts'
 import { releaseTopology, resolveTopology } from './topology.ts'
 
 const TOPOLOGY_RESYNC_MS = 60_000
@@ -34,6 +40,7 @@ export interface DnsMasqControllerDeps {
   readonly client: Pick<KubeClient, 'get' | 'update' | 'delete'>
   readonly writer: Writer
   readonly dnsMasqs: SharedCache<DnsMasq>
+  readonly dnsDatas: CacheReader<DnsData>
   readonly ownMaps: CacheReader
   readonly services: CacheReader
   readonly deployments: CacheReader
@@ -57,6 +64,7 @@ export function dnsMasqController(deps: DnsMasqControllerDeps): Controller {
       { ...sources.deployments, map: dnsMasqKeys },
       ...sources.accounts.map((source) => ({ ...source, map: dnsMasqKeys })),
       { kind: serviceKind, map: dnsMasqKeys },
+      { kind: dnsDataKind, map: dnsMasqForServices },
     ],
     reconcile: requeueOnConflict(async (request, context) => {
       const key = objectKey(request)
@@ -65,7 +73,8 @@ export function dnsMasqController(deps: DnsMasqControllerDeps): Controller {
       if (!dnsMasq) await reconcileMissing(deps, key, context.signal)
       else if (dnsMasq.metadata.deletionTimestamp) await reconcileDelete(deps, dnsMasq, context.signal)
       // Without hosts there is nothing to run: the hosts controller enqueues the key when it has published them.
-      else if (hosts) await reconcileNormal(deps, dnsMasq, hosts, context)
+      else if (hosts && (await reconcileNormal(deps, dnsMasq, hosts, context)) === 'refused')
+        return { requeueAfterMs: IN_THE_WAY_RESYNC_MS }
       // Not every cluster has Topologies, so they are not watched.
       return dnsMasq?.spec.topologyRef?.name ? { requeueAfterMs: TOPOLOGY_RESYNC_MS } : undefined
     }),
@@ -77,35 +86,48 @@ async function reconcileNormal(
   dnsMasq: DnsMasq,
   hosts: PublishedHosts,
   { signal, clock }: ReconcileContext,
-): Promise<void> {
-  const { client, writer } = deps
-  const applyAll = async (objects: readonly KubeObject[], cacheFor: (kind: string) => CacheReader | undefined) => {
-    for (const object of objects) {
-      await writer.applyIfChanged(cacheFor(object.kind)?.get(objectKey(object.metadata)), object, signal)
-    }
-  }
+): Promise<'complete' | 'refused'> {
   const configFindings = invalidOptions(dnsMasq)
-  const topology = await resolveTopology(client, dnsMasq, signal)
+  const topology = await resolveTopology(deps.client, dnsMasq, signal)
+  const refused: RefusedWrite[] = []
+  const applyAll = async (
+    objects: readonly KubeObject[],
+    cacheFor: (kind: string) => CacheReader | undefined,
+  ): Promise<readonly KubeObject[]> => {
+    const written: KubeObject[] = []
+    for (const object of objects) {
+      const live = cacheFor(object.kind)?.get(objectKey(object.metadata))
+      const write = await tryOwnedWrite(deps.writer.applyIfChanged(live, object, signal))
+      if (write.kind === 'written') written.push(write.result)
+      else refused.push({ kind: object.kind, finding: write.finding })
+    }
+    return written
+  }
   const desiredServices = serviceObjects(dnsMasq)
   const [services] = await Promise.all([
-    Promise.all(
-      desiredServices.map((service) =>
-        writer.applyIfChanged(deps.services.get(objectKey(service.metadata)), service, signal),
-      ),
-    ),
+    applyAll(desiredServices, () => deps.services),
     deleteUnusedServices(deps, dnsMasq, desiredServices, signal),
     applyAll(accountObjects(dnsMasq), (kind) => deps.accounts.get(kind)),
     configFindings.length === 0 ? applyAll(configMapObjects(dnsMasq), () => deps.ownMaps) : undefined,
   ])
-  const deployment =
-    configFindings.length === 0 && !topology?.finding
-      ? await ensureDeployment(deps, dnsMasq, topology?.pods, signal)
-      : deps.deployments.get(`${dnsMasq.metadata.namespace}/${childName(dnsMasq)}`)
+  // The controller of Services cannot write the DNSData with their names either.
+  const dnsData = serviceDnsData(dnsMasq, [])
+  const inTheWay = findInTheWay(deps.dnsDatas.get(objectKey(dnsData.metadata)), dnsData)
+  if (inTheWay) refused.push({ kind: dnsData.kind, finding: inTheWay })
+  // Pods must not start with a configuration or an account of another owner.
+  const isBlocked = configFindings.length > 0 || topology?.finding !== undefined || refused.some(blocksPods)
+  const deployment = isBlocked
+    ? deps.deployments.get(`${dnsMasq.metadata.namespace}/${childName(dnsMasq)}`)
+    : await ensureDeployment(deps, dnsMasq, topology?.pods, refused, signal)
   const { hash, findings: hostFindings } = hosts
-  const state = { configFindings, hostFindings, services, deployment, hash, ...(topology && { topology }) }
+  const state = { configFindings, hostFindings, services, deployment, hash, refused, ...(topology && { topology }) }
   const status = buildDnsMasqStatus(dnsMasq, state, formatTimestamp(clock.now()))
-  await writer.updateStatus(deps.dnsMasqs, dnsMasq, await deps.servedFields.prune('dnsmasqs', status), signal)
+  await deps.writer.updateStatus(deps.dnsMasqs, dnsMasq, await deps.servedFields.prune('dnsmasqs', status), signal)
+  return refused.length > 0 ? 'refused' : 'complete'
 }
+
+const blocksPods = ({ kind }: RefusedWrite): boolean =>
+  [configMaps.kind, serviceAccounts.kind].some((blocking) => blocking === kind)
 
 function invalidOptions({ spec, metadata }: DnsMasq): readonly Finding[] {
   return dnsMasqViolations(spec, metadata.namespace ?? '')
@@ -117,19 +139,24 @@ async function ensureDeployment(
   { client, writer, deployments }: DnsMasqControllerDeps,
   dnsMasq: DnsMasq,
   placement: PodPlacement | undefined,
+  refused: RefusedWrite[],
   signal: AbortSignal,
-): Promise<KubeObject> {
+): Promise<KubeObject | undefined> {
   const desired = buildDeployment(dnsMasq, placement)
   const { namespace = '', name } = desired.metadata
   const ref = { ...deploymentKind, namespace, name }
   const live = deployments.get(`${namespace}/${name}`) ?? (await client.get(ref, { signal }))
   const selector = (object: KubeObject): unknown => (object['spec'] as { readonly selector?: unknown }).selector
-  if (live && !sameJson(selector(live), selector(desired))) {
+  const isReplaced = live && isOwnedBy(live, dnsMasq) && !sameJson(selector(live), selector(desired))
+  if (isReplaced) {
     // Upstream's selector matches the pods of every DNSMasq. It is immutable, so the Deployment is replaced.
-    await client.delete(ref, { signal, propagation: 'Background' })
-    return writer.applyIfChanged(undefined, desired, signal)
+    const { uid } = live.metadata
+    await client.delete(ref, { signal, propagation: 'Background', ...(uid && { preconditions: { uid } }) })
   }
-  return writer.applyIfChanged(live, desired, signal)
+  const write = await tryOwnedWrite(writer.applyIfChanged(isReplaced ? undefined : live, desired, signal))
+  if (write.kind === 'written') return write.result
+  refused.push({ kind: desired.kind, finding: write.finding })
+  return undefined
 }
 
 /** Deletes the Services of endpoints that are no longer requested. */
@@ -140,9 +167,8 @@ async function deleteUnusedServices(
   signal: AbortSignal,
 ): Promise<void> {
   const keptNames = new Set(desired.map(({ metadata }) => metadata.name))
-  const key = objectKey(dnsMasq.metadata)
   for (const service of services.list(dnsMasq.metadata.namespace ?? '')) {
-    if (keptNames.has(service.metadata.name) || !dnsMasqKeys(service).includes(key)) continue
+    if (keptNames.has(service.metadata.name) || !isOwnedBy(service, dnsMasq)) continue
     await writer.delete({ ...service, ...serviceKind }, signal)
   }
 }

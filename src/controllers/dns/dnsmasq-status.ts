@@ -2,7 +2,19 @@
 import type { DnsMasq, DnsMasqStatus } from '../../api/dnsmasq.ts'
 import type { Condition, KubeObject } from '../../api/object.ts'
 import type { Finding } from '../../errors/finding.ts'
-import { conditionError, conditionRequested, conditionTrue, summarizeConditions } from '../kit/conditions.ts'
+import {
+  conditionError,
+  conditionForFinding,
+  conditionRequested,
+  conditionTrue,
+  summarizeConditions,
+} from '../kit/conditions.ts'
+
+/** An object that was not written, because another one is in its way. */
+export interface RefusedWrite {
+  readonly kind: string
+  readonly finding: Finding
+}
 
 export interface DnsMasqState {
   readonly configFindings: readonly Finding[]
@@ -11,6 +23,7 @@ export interface DnsMasqState {
   readonly deployment: KubeObject | undefined
   /** Of all served hosts. */
   readonly hash: string
+  readonly refused: readonly RefusedWrite[]
   readonly topology?: { readonly name: string; readonly namespace: string; readonly finding?: Finding }
 }
 
@@ -18,13 +31,13 @@ export function buildDnsMasqStatus(dnsMasq: DnsMasq, state: DnsMasqState, now: s
   const { services, deployment, hash, topology } = state
   const conditions = [
     conditionTrue('InputReady', 'Input data complete'),
-    configCondition(state),
-    conditionTrue('ServiceAccountReady', 'ServiceAccount created'),
-    conditionTrue('RoleReady', 'Role created'),
-    conditionTrue('RoleBindingReady', 'RoleBinding created'),
-    serviceCondition(services),
+    refusedCondition(state, 'ServiceConfigReady', ['ConfigMap', 'DNSData']) ?? configCondition(state),
+    ...accountKinds.map(
+      (kind) => refusedCondition(state, `${kind}Ready`, [kind]) ?? conditionTrue(`${kind}Ready`, `${kind} created`),
+    ),
+    refusedCondition(state, 'CreateServiceReady', ['Service']) ?? serviceCondition(services),
     ...(topology ? [topologyCondition(topology.finding)] : []),
-    deploymentCondition(deployment),
+    refusedCondition(state, 'DeploymentReady', ['Deployment']) ?? deploymentCondition(deployment),
   ]
   const { generation } = dnsMasq.metadata
   return {
@@ -39,6 +52,13 @@ export function buildDnsMasqStatus(dnsMasq: DnsMasq, state: DnsMasqState, now: s
         lastAppliedTopology: { name: topology.name, namespace: topology.namespace },
       }),
   }
+}
+
+const accountKinds = ['ServiceAccount', 'Role', 'RoleBinding']
+
+function refusedCondition({ refused }: DnsMasqState, type: string, kinds: readonly string[]): Condition | undefined {
+  const first = refused.find(({ kind }) => kinds.includes(kind))
+  return first && conditionForFinding(type, first.finding)
 }
 
 function configCondition({ configFindings, hostFindings }: DnsMasqState): Condition {

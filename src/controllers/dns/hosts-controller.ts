@@ -14,6 +14,7 @@ import type { CacheReader } from '../../kube/cache.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Controller } from '../../kube/controller.ts'
 import type { SharedCache } from '../../kube/runtime.ts'
+import { IN_THE_WAY_RESYNC_MS, tryOwnedWrite } from '../kit/ownership.ts'
 import { ignoreNotFound, requeueOnConflict, type Writer } from '../kit/writes.ts'
 import {
   dnsDatas as dnsDataKind,
@@ -99,17 +100,18 @@ export function hostsController(deps: HostsControllerDeps): Controller {
           const state = states.get(key) ?? { sharder: createSharder() }
           states.set(key, state)
           const hosts = shardHosts(deps, dnsMasq, state.sharder)
-          const findings = checkSize(hosts)
-          if (findings.length === 0) await writeHosts(deps, dnsMasq, state, hosts, { signal, now: clock.now() })
+          const tooLarge = checkSize(hosts)
+          const findings =
+            tooLarge.length > 0 ? tooLarge : await writeHosts(deps, dnsMasq, state, hosts, { signal, now: clock.now() })
           finish()
           const before = published.get(key)
           published.set(key, { hash: hosts.hash, findings })
           if (before?.hash !== hosts.hash || !sameJson(before.findings, findings)) deps.onPublished(key)
           if (findings.length === 0) await touchPods(deps, dnsMasq, hosts.hash, signal)
+          return findings.length > 0 ? { requeueAfterMs: IN_THE_WAY_RESYNC_MS } : undefined
         } finally {
           finish()
         }
-        return undefined
       },
       ['conflict', 'already-exists', 'not-found'],
     ),
@@ -138,20 +140,27 @@ function checkSize({ shards }: ShardedHosts): readonly Finding[] {
   return bytes > CONFIG_MAP_BYTES ? [finding(tooManyHosts, { bytes, most: CONFIG_MAP_BYTES })] : []
 }
 
-/** Writes all ConfigMaps at once: a pod waits until it has those that belong together. */
+/**
+ * Writes all ConfigMaps at once: a pod waits until it has those that belong together. Returns which are in the way; then
+ * no revision is complete, and the pods keep the last one that was.
+ */
 async function writeHosts(
   { writer, ownMaps }: HostsControllerDeps,
   dnsMasq: DnsMasq,
   state: HostsState,
   hosts: ShardedHosts,
   { signal, now }: { readonly signal: AbortSignal; readonly now: number },
-): Promise<void> {
+): Promise<readonly Finding[]> {
   // The first revision is numbered by the time, so that no pod mistakes it for one that it has.
   const revision = nextRevision(currentRevision(ownMaps, dnsMasq, state.revision), hosts, now)
-  await Promise.all(
-    hostsConfigMaps(dnsMasq, revision).map((configMap) => writeConfigMap(writer, ownMaps, configMap, signal)),
+  const writes = await Promise.all(
+    hostsConfigMaps(dnsMasq, revision).map((configMap) =>
+      tryOwnedWrite(writeConfigMap(writer, ownMaps, configMap, signal)),
+    ),
   )
-  state.revision = revision
+  const refusals = writes.flatMap((write) => (write.kind === 'refused' ? [write.finding] : []))
+  if (refusals.length === 0) state.revision = revision
+  return refusals
 }
 
 /** The revision in the cluster: the remembered one if it is the same, else it is read. */

@@ -2,36 +2,52 @@
 import type { DnsData, DnsHost } from '../../api/dnsdata.ts'
 import { type IpReservation, type IpSet, ipSets as ipSetKind } from '../../api/ipset.ts'
 import { resolveServiceNetwork } from '../../api/netconfig.ts'
-import { objectKey } from '../../api/object.ts'
+import { type KubeObject, objectKey } from '../../api/object.ts'
 import { isOwnedBy, mapToOwner } from '../../api/ownership.ts'
 import type { CacheReader } from '../../kube/cache.ts'
 import type { Controller } from '../../kube/controller.ts'
+import type { EventRecord } from '../../kube/event-recorder.ts'
 import type { SharedCache } from '../../kube/runtime.ts'
+import { tryOwnedWrite } from '../kit/ownership.ts'
 import { requeueOnConflict, type Writer } from '../kit/writes.ts'
 import { DNS_ANNOTATION, dnsDatas as dnsDataKind } from './dns-kinds.ts'
 import { buildDnsData, ensureDnsData } from './owned-objects.ts'
 
 const ownerKeys = mapToOwner('IPSet')
+/** Keeps the name apart from DNSData that people create. */
+const SUFFIX = '-ipset'
+/** The key of the IPSet that needs the name of this DNSData, whatever owns it. */
+const ipSetForDnsData = ({ metadata }: KubeObject): readonly string[] => {
+  const { namespace = '', name } = metadata
+  return name.endsWith(SUFFIX) ? [objectKey({ namespace, name: name.slice(0, -SUFFIX.length) })] : []
+}
 
 export interface IpSetDnsControllerDeps {
   readonly writer: Writer
   readonly ipSets: CacheReader<IpSet>
   readonly dnsDatas: SharedCache<DnsData>
+  readonly record: (event: EventRecord) => void
 }
 
-export function ipSetDnsController({ writer, ipSets, dnsDatas }: IpSetDnsControllerDeps): Controller {
+export function ipSetDnsController({ writer, ipSets, dnsDatas, record }: IpSetDnsControllerDeps): Controller {
   return {
     name: 'dns-ipset',
     workers: 8,
-    watches: [{ kind: ipSetKind }, { kind: dnsDataKind, map: ownerKeys }],
+    watches: [{ kind: ipSetKind }, { kind: dnsDataKind, map: ipSetForDnsData }],
     reconcile: requeueOnConflict(async (request, { signal }) => {
       const key = objectKey(request)
       const ipSet = ipSets.get(key)
-      // The suffix keeps the name apart from DNSData that people create.
-      const name = `${request.name}-ipset`
+      const name = `${request.name}${SUFFIX}`
       const live = dnsDatas.get(`${request.namespace ?? ''}/${name}`)
       if (ipSet && !ipSet.metadata.deletionTimestamp && isDnsRequested(ipSet)) {
-        await ensureDnsData(writer, dnsDatas, buildDnsData(ipSet, name, 'dnsdata', hostsForIpSet(ipSet)), signal)
+        const desired = buildDnsData(ipSet, name, 'dnsdata', hostsForIpSet(ipSet))
+        const write = await tryOwnedWrite(ensureDnsData(writer, dnsDatas, desired, signal))
+        // The status of an IPSet belongs to the controller of addresses, which may be upstream's.
+        if (write.kind === 'refused') {
+          const { code, message, remedy } = write.finding
+          const note = `${code}: ${message}. ${remedy}`
+          record({ regarding: ipSet, type: 'Warning', reason: 'NotRegistered', action: 'RegisterName', note })
+        }
       } else if (live && (ipSet ? isOwnedBy(live, ipSet) : ownerKeys(live).includes(key))) {
         await writer.delete({ ...live, ...dnsDataKind }, signal)
       }

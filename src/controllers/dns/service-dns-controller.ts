@@ -2,13 +2,13 @@
 import type { DnsData, DnsHost } from '../../api/dnsdata.ts'
 import type { DnsMasq } from '../../api/dnsmasq.ts'
 import { type KubeObject, objectKey } from '../../api/object.ts'
-import { mapToOwner } from '../../api/ownership.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { CacheReader } from '../../kube/cache.ts'
 import type { Controller } from '../../kube/controller.ts'
 import type { EventRecord } from '../../kube/event-recorder.ts'
 import type { SharedCache } from '../../kube/runtime.ts'
 import { compareAddresses, formatAddress, parseAddress } from '../../net/address.ts'
+import { tryOwnedWrite } from '../kit/ownership.ts'
 import { requeueOnConflict, type Writer } from '../kit/writes.ts'
 import {
   dnsDatas as dnsDataKind,
@@ -38,23 +38,35 @@ export function serviceDnsController(deps: ServiceDnsControllerDeps): Controller
     watches: [
       { kind: dnsMasqKind },
       { kind: serviceKind, map: ({ metadata }) => dnsMasqKeysIn(dnsMasqs, metadata.namespace) },
-      { kind: dnsDataKind, map: mapToOwner('DNSMasq') },
+      { kind: dnsDataKind, map: dnsMasqForServices },
     ],
     reconcile: requeueOnConflict(async (request, { signal }) => {
       const dnsMasq = dnsMasqs.get(objectKey(request))
       if (!dnsMasq || dnsMasq.metadata.deletionTimestamp) return undefined
-      const { namespace = '', name } = dnsMasq.metadata
+      const { namespace = '' } = dnsMasq.metadata
       const { hosts, skipped } = hostsForServices(services.list(namespace))
       for (const { service, finding: cause } of skipped) {
         const note = `${cause.code}: ${cause.message}. ${cause.remedy}`
         const reasons = { type: 'Warning', reason: 'NotRegistered', action: 'RegisterName' } as const
         record({ regarding: service, related: dnsMasq, ...reasons, note })
       }
-      const desired = buildDnsData(dnsMasq, `${name}-svc`, selectorValue(dnsMasq.spec), hosts)
-      await ensureDnsData(writer, dnsDatas, desired, signal)
+      // The status of the DNSMasq names a DNSData that is in the way.
+      await tryOwnedWrite(ensureDnsData(writer, dnsDatas, serviceDnsData(dnsMasq, hosts), signal))
       return undefined
     }),
   }
+}
+
+const SUFFIX = '-svc'
+
+export function serviceDnsData(dnsMasq: DnsMasq, hosts: readonly DnsHost[]): DnsData {
+  return buildDnsData(dnsMasq, `${dnsMasq.metadata.name}${SUFFIX}`, selectorValue(dnsMasq.spec), hosts)
+}
+
+/** The key of the DNSMasq that needs the name of this DNSData, whatever owns it. */
+export function dnsMasqForServices({ metadata }: KubeObject): readonly string[] {
+  const { namespace = '', name } = metadata
+  return name.endsWith(SUFFIX) ? [objectKey({ namespace, name: name.slice(0, -SUFFIX.length) })] : []
 }
 
 export interface ServiceHosts {

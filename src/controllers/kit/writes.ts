@@ -7,11 +7,14 @@
 import { createHash } from 'node:crypto'
 import { type KubeObject, type ObjectMeta, objectKey } from '../../api/object.ts'
 import { sameJson } from '../../api/same-json.ts'
+import { objectInTheWay } from '../../errors/common.ts'
+import { failure } from '../../errors/failure.ts'
 import { type ApiErrorKind, isApiError } from '../../kube/api-error.ts'
 import type { CacheReader } from '../../kube/cache.ts'
-import type { KubeClient } from '../../kube/client.ts'
+import type { KubeClient, ObjectRef } from '../../kube/client.ts'
 import type { Reconcile } from '../../kube/controller.ts'
 import type { SharedCache } from '../../kube/runtime.ts'
+import { decideOwnership } from './ownership.ts'
 
 const CONFLICT_DELAY_MS = 100
 
@@ -98,7 +101,7 @@ export function trackPendingCreates<T extends KubeObject>(cache: CacheReader<T>)
 }
 
 export interface WriterDeps {
-  readonly client: Pick<KubeClient, 'create' | 'update' | 'apply' | 'delete'>
+  readonly client: Pick<KubeClient, 'get' | 'create' | 'update' | 'apply' | 'delete'>
   readonly fieldManager: string
   /** Given when the controller ignores watch events of its own writes. */
   readonly ownWrites?: OwnWrites
@@ -125,7 +128,8 @@ export interface Writer {
   ) => Promise<T>
   /**
    * Creates the object, or replaces one field of it, its owners and its labels when they differ. Labels that only the
-   * live object has are kept. Cheaper than a server-side apply, for objects that change often.
+   * live object has are kept. Cheaper than a server-side apply, for objects that change often. Fails with
+   * `objectInTheWay` where the live object has another controller than the desired one.
    */
   readonly replaceField: <T extends KubeObject>(
     cache: NotedCache<T>,
@@ -134,7 +138,10 @@ export interface Writer {
     field: 'data' | 'spec',
     signal: AbortSignal,
   ) => Promise<T>
-  /** Applies with force: the controller owns these fields, whichever manager set them before. */
+  /**
+   * Applies with force: the controller owns these fields, whichever manager set them before. Fails with `objectInTheWay`
+   * where the live object has another controller than the desired one.
+   */
   readonly applyIfChanged: (
     live: KubeObject | undefined,
     desired: KubeObject,
@@ -162,6 +169,33 @@ export function createWriter({ client, fieldManager, ownWrites }: WriterDeps): W
     cache.note(written, next.metadata.resourceVersion ?? '')
     return written
   }
+  const deleteObject: Writer['delete'] = async (object, signal) => {
+    const { uid } = object.metadata
+    await client.delete(objectReference(object), { signal, ...(uid && { preconditions: { uid } }) })
+  }
+  /** The live object if it may be overwritten. What a deleted owner left under its name is deleted. */
+  const takeOwned = async <T extends KubeObject>(
+    live: T | undefined,
+    desired: KubeObject,
+    signal: AbortSignal,
+  ): Promise<T | undefined> => {
+    if (!live) return undefined
+    const claim = decideOwnership(live, desired)
+    if (claim.kind === 'foreign') throw failure(objectInTheWay, claim.facts)
+    if (claim.kind === 'owned') return live
+    await deleteObject({ ...live, apiVersion: desired.apiVersion, kind: desired.kind }, signal)
+    return undefined
+  }
+  /** A cache that is limited by a label does not hold every object that may be in the way. */
+  const createOwned = async <T extends KubeObject>(desired: T, signal: AbortSignal): Promise<T> => {
+    try {
+      return await create(desired, signal)
+    } catch (error) {
+      if (!isApiError(error, 'already-exists')) throw error
+      await takeOwned(await client.get(objectReference(desired), { signal }), desired, signal)
+      throw error
+    }
+  }
   return {
     create,
     update: write,
@@ -171,8 +205,9 @@ export function createWriter({ client, fieldManager, ownWrites }: WriterDeps): W
       const metadata = { ...object.metadata, ...change }
       return sameJson(object.metadata, metadata) ? object : write(cache, { ...object, metadata }, signal)
     },
-    replaceField: async (cache, live, desired, field, signal) => {
-      if (!live) return create(desired, signal)
+    replaceField: async (cache, found, desired, field, signal) => {
+      const live = await takeOwned(found, desired, signal)
+      if (!live) return createOwned(desired, signal)
       const { labels, ownerReferences } = desired.metadata
       const isSame =
         sameJson(live[field] ?? {}, desired[field] ?? {}) &&
@@ -186,17 +221,22 @@ export function createWriter({ client, fieldManager, ownWrites }: WriterDeps): W
       }
       return write(cache, { ...live, metadata, [field]: desired[field] }, signal)
     },
-    applyIfChanged: async (live, desired, signal) => {
+    applyIfChanged: async (found, desired, signal) => {
       const marked = withDesiredHash(desired)
+      const live = await takeOwned(found ?? (await client.get(objectReference(desired), { signal })), desired, signal)
       if (live && jsonContains(live, marked)) return live
-      return recordOwn(await client.apply(marked, { fieldManager, force: true, signal }))
+      // With the UID the API server refuses to write to a later object with the same name.
+      const uid = live?.metadata.uid
+      const object = uid ? { ...marked, metadata: { ...marked.metadata, uid } } : marked
+      return recordOwn(await client.apply(object, { fieldManager, force: true, signal }))
     },
-    delete: async ({ apiVersion, kind, metadata }, signal) => {
-      const { name, namespace, uid } = metadata
-      const ref = { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) }
-      await client.delete(ref, { signal, ...(uid && { preconditions: { uid } }) })
-    },
+    delete: deleteObject,
   }
+}
+
+function objectReference({ apiVersion, kind, metadata }: KubeObject): ObjectRef {
+  const { name, namespace } = metadata
+  return { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) }
 }
 
 /** The hash of the desired object: a field that a later version leaves out shows by it alone. */

@@ -32,6 +32,7 @@ import type { Attempt, Executor, RunEnd } from './executor.ts'
 import { parseInventories, targetAddresses } from './inventory-hosts.ts'
 import { buildRunFiles, inventoryTexts } from './run-files.ts'
 import { type RunInputs, readRunInputs } from './run-inputs.ts'
+import { findForbidden, type RunPolicy } from './run-policy.ts'
 import { claimedStatus, endedStatus, progressStatus, unclaimedStatus, waitingStatus } from './run-status.ts'
 
 const FINALIZER = 'stackloom.dev/ansible-run'
@@ -65,6 +66,8 @@ export interface RunControllerDeps {
   readonly runs: SharedCache<AnsibleRun>
   readonly executor: Executor
   readonly settings: RunSettings
+  /** What the pod of a run may use. */
+  readonly policy: RunPolicy
   readonly delays?: RunDelays
   readonly record: (event: EventRecord) => void
   /** Further kinds whose changes concern a run: the Jobs of an executor. */
@@ -190,9 +193,15 @@ async function beginAttempt(
   run: AnsibleRun,
   number: number,
 ): Promise<ReconcileResult | undefined> {
-  const { client, runs, executor, record, delays, context } = reconcile
+  const { client, runs, executor, record, policy, delays, context } = reconcile
   const { signal, clock } = context
   const now = formatTimestamp(clock.now())
+  const [forbidden] = executor.name === 'local' ? [] : findForbidden(run, policy)
+  if (forbidden) {
+    const message = `${forbidden.code}: ${forbidden.message}`
+    await recordEnd(reconcile, run, { reason: 'NotStarted', message }, false)
+    return undefined
+  }
   const inputs = await readRunInputs(client, run, signal)
   if (inputs.missing.length > 0) {
     const { message } = finding(runInputMissing, { missing: inputs.missing })

@@ -172,3 +172,18 @@ export const hostNotCleared = problem<{ kind: string; node: string; why: string;
   remedy: ({ override }) =>
     `make the host reachable, and set stackloom.dev/run-request on its node to a new value; or leave the host as it is with the annotation ${override}: "true"`,
 })
+
+export const machineNamespaceNotAllowed = problem<{ role: string; namespace: string }>({
+  code: 'SL7130',
+  severity: 'error',
+  message: ({ role, namespace }) => `role ${role} asks for machines in namespace ${namespace}, which is not allowed`,
+  remedy: ({ namespace }) =>
+    `ask the administrator to start the operator with \`--machine-namespaces ${namespace}\`, or use machines in the namespace of the role`,
+})
+
+export const foreignKeystone = problem<{ namespace: string; url: string }>({
+  code: 'SL7131',
+  severity: 'error',
+  message: ({ namespace, url }) => `keystoneAuthURL names ${url}, which no KeystoneAPI in namespace ${namespace} has`,
+  remedy: () => 'set keystoneAuthURL to an endpoint in `status.apiEndpoints` of the KeystoneAPI',
+})

@@ -84,3 +84,10 @@ export const notConverted = problem<{ what: string; why: string }>({
   message: ({ what, why }) => `${what}: ${why}`,
   remedy: () => 'review the converted NodeSet and add the intended setting there',
 })
+
+export const runNotAllowed = problem<{ what: string; option: string }>({
+  code: 'SL7540',
+  severity: 'error',
+  message: ({ what }) => `the run is not started: ${what}`,
+  remedy: ({ option }) => `remove it, or ask the administrator to start the operator with \`${option}\``,
+})

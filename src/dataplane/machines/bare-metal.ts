@@ -48,6 +48,11 @@ export function consumerKeys({ spec }: BareMetalHost): readonly string[] {
   return kind === dataPlaneNodes.kind ? [objectKey({ name, ...(namespace !== undefined && { namespace }) })] : []
 }
 
+/** A node uses machines in its own namespace, and in those that the administrator allows. */
+export function mayUseMachines(node: DataPlaneNode, namespace: string, allowed: readonly string[]): boolean {
+  return namespace === node.metadata.namespace || allowed.includes(namespace)
+}
+
 /** The template of a role whose nodes need machines. */
 export function machineTemplate(role: DataPlaneRole | undefined): BaremetalTemplate | undefined {
   return role?.spec.preProvisioned ? undefined : role?.spec.baremetalSetTemplate

@@ -1,9 +1,12 @@
 /** Claims a BareMetalHost for a node (phase -1), and releases it when the node is deleted. */
 import { type KubeObject, objectKey } from '../../api/object.ts'
+import { isAppliedBy } from '../../api/ownership.ts'
+import { sameJson } from '../../api/same-json.ts'
+import { objectInTheWay } from '../../errors/common.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { Runtime } from '../../kube/runtime.ts'
 import { type DataPlaneCaches, secretKind, secretValue } from '../caches.ts'
-import { noFreeMachine, sshKeyMissing } from '../findings/data-plane.ts'
+import { machineNamespaceNotAllowed, noFreeMachine, sshKeyMissing } from '../findings/data-plane.ts'
 import type { BaremetalTemplate } from '../kinds/baremetal-template.ts'
 import { type DataPlaneNode, dataPlaneNodes } from '../kinds/data-plane.ts'
 import { ansibleAddress } from '../nodes/inventory.ts'
@@ -14,6 +17,7 @@ import {
   chooseMachine,
   DEFAULT_MACHINE_NAMESPACE,
   machineTemplate,
+  mayUseMachines,
   withClaim,
   withoutClaim,
 } from './bare-metal.ts'
@@ -22,17 +26,25 @@ import { renderNetworkData, renderUserData } from './cloud-init.ts'
 const AUTHORIZED_KEYS = 'authorized_keys'
 const ROOT_PASSWORD = 'NodeRootPassword'
 
-type Client = Pick<Runtime['client'], 'apply' | 'update' | 'delete'>
+const NODE_LABEL = 'stackloom.dev/node'
+/** On a Secret of a first boot. It is in another namespace than its node, where an owner reference has no meaning. */
+const NODE_UID_LABEL = 'stackloom.dev/node-uid'
+
+type Client = Pick<Runtime['client'], 'get' | 'create' | 'update' | 'delete'>
 
 /** Returns why no machine could be claimed; undefined when the node has one, needs none, or claimed one now. */
 export async function claimMachine(
   client: Client,
-  { machines, secrets }: Pick<DataPlaneCaches, 'machines' | 'secrets'>,
+  { machines, secrets, machineNamespaces }: Pick<DataPlaneCaches, 'machines' | 'secrets' | 'machineNamespaces'>,
   { node, role, machine, effective, addresses }: NodeView,
   signal: AbortSignal,
 ): Promise<Finding | undefined> {
   const template = machineTemplate(role)
   if (!machines || !template || !role || machine.kind !== 'awaited' || machine.host) return undefined
+  const machineNamespace = resolveMachineNamespace(template)
+  if (!mayUseMachines(node, machineNamespace, machineNamespaces)) {
+    return finding(machineNamespaceNotAllowed, { role: role.metadata.name, namespace: machineNamespace })
+  }
   const { namespace = '' } = node.metadata
   const sshSecret = secrets.get(objectKey({ namespace, name: template.deploymentSSHSecret }))
   const authorizedKeys = secretValue(sshSecret, AUTHORIZED_KEYS)
@@ -43,7 +55,6 @@ export async function claimMachine(
   const choice = chooseMachine(machines.list(), template)
   if (choice.kind === 'none') {
     const { seen, why } = choice
-    const machineNamespace = template.bmhNamespace ?? DEFAULT_MACHINE_NAMESPACE
     return finding(noFreeMachine, { role: role.metadata.name, namespace: machineNamespace, seen, why })
   }
   const passwordSecret = secrets.get(objectKey({ namespace, name: template.passwordSecret?.name ?? '' }))
@@ -54,14 +65,20 @@ export async function claimMachine(
   })
   // metal3 reads them in the namespace of the machine.
   const target = { client, node, namespace: choice.host.metadata.namespace ?? '' }
+  const inTheWay = await writeFirstBootSecrets(target, firstBoot, signal)
+  if (inTheWay) return inTheWay
   const names = {
-    userData: await applyFirstBootSecret(target, 'userData', firstBoot.userData, signal),
-    networkData: await applyFirstBootSecret(target, 'networkData', firstBoot.networkData, signal),
+    userData: firstBootSecretName(node, 'userData'),
+    networkData: firstBootSecretName(node, 'networkData'),
   }
   const claimed = withClaim(choice.host, node, template, names)
   const written = await client.update(claimed, { fieldManager: FIELD_MANAGER, signal })
   machines.note(written as typeof claimed, choice.host.metadata.resourceVersion ?? '')
   return undefined
+}
+
+function resolveMachineNamespace({ bmhNamespace = DEFAULT_MACHINE_NAMESPACE }: BaremetalTemplate): string {
+  return bmhNamespace
 }
 
 interface FirstBootInputs {
@@ -89,21 +106,53 @@ interface FirstBootTarget {
   readonly namespace: string
 }
 
-/** Returns the name of the Secret. */
-async function applyFirstBootSecret(
+const firstBootKeys = ['userData', 'networkData'] as const
+type FirstBootKey = (typeof firstBootKeys)[number]
+
+/** A namespace has no dot in its name: no two nodes have the same Secret. */
+function firstBootSecretName({ metadata }: DataPlaneNode, key: FirstBootKey): string {
+  return `${metadata.namespace}.${metadata.name}-${key.toLowerCase()}`
+}
+
+function isFirstBootSecretOf({ metadata }: KubeObject, node: DataPlaneNode): boolean {
+  return node.metadata.uid !== undefined && metadata.labels?.[NODE_UID_LABEL] === node.metadata.uid
+}
+
+/** Returns the first Secret of another owner that is in the way. */
+async function writeFirstBootSecrets(
+  target: FirstBootTarget,
+  texts: Readonly<Record<FirstBootKey, string>>,
+  signal: AbortSignal,
+): Promise<Finding | undefined> {
+  for (const key of firstBootKeys) {
+    const inTheWay = await writeFirstBootSecret(target, key, texts[key], signal)
+    if (inTheWay) return inTheWay
+  }
+  return undefined
+}
+
+async function writeFirstBootSecret(
   { client, node, namespace }: FirstBootTarget,
-  key: 'userData' | 'networkData',
+  key: FirstBootKey,
   text: string,
   signal: AbortSignal,
-): Promise<string> {
-  const name = `${node.metadata.namespace}-${node.metadata.name}-${key.toLowerCase()}`
-  const secret: KubeObject = {
-    ...secretKind,
-    metadata: { name, namespace, labels: { 'stackloom.dev/node': node.metadata.name } },
-    data: { [key]: Buffer.from(text, 'utf8').toString('base64') },
+): Promise<Finding | undefined> {
+  const name = firstBootSecretName(node, key)
+  const { name: nodeName, uid = '' } = node.metadata
+  const data = { [key]: Buffer.from(text, 'utf8').toString('base64') }
+  const live = await client.get({ ...secretKind, namespace, name }, { signal })
+  if (live && !isFirstBootSecretOf(live, node)) {
+    const owner = `it was not created for the node ${objectKey(node.metadata)}`
+    return finding(objectInTheWay, { kind: secretKind.kind, namespace, name, owner })
   }
-  await client.apply(secret, { fieldManager: FIELD_MANAGER, signal })
-  return name
+  const options = { fieldManager: FIELD_MANAGER, signal }
+  if (live) {
+    if (!sameJson(live['data'], data)) await client.update({ ...live, ...secretKind, data }, options)
+    return undefined
+  }
+  const labels = { [NODE_LABEL]: nodeName, [NODE_UID_LABEL]: uid }
+  await client.create({ ...secretKind, metadata: { name, namespace, labels }, data }, options)
+  return undefined
 }
 
 /** metal3 cleans a released machine; the Secrets of its first boot are deleted too. */
@@ -116,8 +165,31 @@ export async function releaseMachine(
   for (const host of machines?.byIndex(byConsumer, objectKey(node.metadata)) ?? []) {
     if (host.spec.consumerRef?.kind !== dataPlaneNodes.kind) continue
     await client.update(withoutClaim(host), { fieldManager: FIELD_MANAGER, signal })
-    for (const secret of [host.spec.userData, host.spec.networkData]) {
-      if (secret) await client.delete({ ...secretKind, ...secret }, { signal })
+    await deleteFirstBootSecrets(client, node, host.metadata.namespace ?? '', signal)
+  }
+}
+
+/** By their computed names: what the machine refers to may be a Secret of anyone. */
+async function deleteFirstBootSecrets(
+  client: Client,
+  node: DataPlaneNode,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const key of firstBootKeys) {
+    // Earlier versions separated the names by a hyphen and applied the Secret.
+    const formerName = `${node.metadata.namespace}-${node.metadata.name}-${key.toLowerCase()}`
+    for (const name of [firstBootSecretName(node, key), formerName]) {
+      const secret = await client.get({ ...secretKind, namespace, name }, { signal })
+      if (!secret) continue
+      const isFormer =
+        name === formerName &&
+        secret.metadata.labels?.[NODE_LABEL] === node.metadata.name &&
+        isAppliedBy(secret, FIELD_MANAGER)
+      if (!isFormer && !isFirstBootSecretOf(secret, node)) continue
+      const { uid } = secret.metadata
+      const options = { signal, ...(uid !== undefined && { preconditions: { uid } }) }
+      await client.delete({ ...secretKind, namespace, name }, options)
     }
   }
 }

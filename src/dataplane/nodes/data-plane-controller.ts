@@ -8,8 +8,16 @@ import { type Condition, type GroupVersionKind, type KubeObject, objectKey } fro
 import { controllerReference, isOwnedBy } from '../../api/ownership.ts'
 import { findCondition } from '../../api/raw-object.ts'
 import { sameJson } from '../../api/same-json.ts'
-import { conditionRequested, conditionTrue, readyCondition, worstSeverity } from '../../controllers/kit/conditions.ts'
+import {
+  conditionForFinding,
+  conditionRequested,
+  conditionTrue,
+  readyCondition,
+  worstSeverity,
+} from '../../controllers/kit/conditions.ts'
+import { findInTheWay, IN_THE_WAY_RESYNC_MS } from '../../controllers/kit/ownership.ts'
 import { requeueOnConflict, type Writer } from '../../controllers/kit/writes.ts'
+import type { Finding } from '../../errors/finding.ts'
 import type { Controller } from '../../kube/controller.ts'
 import type { Runtime } from '../../kube/runtime.ts'
 import { type DataPlaneCaches, ownerKeys } from '../caches.ts'
@@ -36,13 +44,14 @@ export function dataPlaneController(deps: DataPlaneControllerDeps): Controller {
     watches: [{ kind: dataPlanes }, { kind: dataPlaneRoles, map: toOwner }, { kind: dataPlaneNodes, map: toOwner }],
     reconcile: requeueOnConflict(async (request, context) => {
       const dataPlane = deps.caches.dataPlanes.get(objectKey(request))
-      if (!dataPlane || dataPlane.metadata.deletionTimestamp) return
-      await applyRolesAndNodes(deps, dataPlane, context.signal)
-      const conditions = dataPlaneConditions(deps, dataPlane)
+      if (!dataPlane || dataPlane.metadata.deletionTimestamp) return undefined
+      const [inTheWay] = await applyRolesAndNodes(deps, dataPlane, context.signal)
+      const conditions = dataPlaneConditions(deps, dataPlane, inTheWay)
       const deployed = conditions.find(({ type }) => type === DEPLOYMENT_READY)?.status === 'True'
       const { generation } = dataPlane.metadata
       const fields = { deployed, ...(generation !== undefined && { observedGeneration: generation }) }
       await writeStatus(deps.statusWriter, deps.caches.dataPlanes, dataPlane, { conditions, fields }, context)
+      return inTheWay && { requeueAfterMs: IN_THE_WAY_RESYNC_MS }
     }),
   }
 }
@@ -51,13 +60,19 @@ async function applyRolesAndNodes(
   deps: DataPlaneControllerDeps,
   dataPlane: DataPlane,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<readonly Finding[]> {
   const { roles = {}, nodes = {} } = dataPlane.spec
-  for (const [name, spec] of Object.entries(roles)) {
-    await applyChild(deps, dataPlane, { kind: dataPlaneRoles, name, spec: resolveRoleSpec(dataPlane, spec) }, signal)
-  }
-  for (const [name, spec] of Object.entries(nodes))
-    await applyChild(deps, dataPlane, { kind: dataPlaneNodes, name, spec }, signal)
+  const children = [
+    ...Object.entries(roles).map(([name, spec]) => ({
+      kind: dataPlaneRoles,
+      name,
+      spec: resolveRoleSpec(dataPlane, spec),
+    })),
+    ...Object.entries(nodes).map(([name, spec]) => ({ kind: dataPlaneNodes, name, spec })),
+  ]
+  const inTheWay: Finding[] = []
+  for (const child of children) inTheWay.push(...(await applyChild(deps, dataPlane, child, signal)))
+  return inTheWay
 }
 
 /** The deployStrategy of a role wins over that of the data plane. */
@@ -66,28 +81,38 @@ function resolveRoleSpec({ metadata, spec }: DataPlane, role: DataPlaneRoleSpec)
   return { dataPlane: metadata.name, ...role, ...(deployStrategy && { deployStrategy }) }
 }
 
+/** Returns the object of another owner that is in the way. */
 async function applyChild(
   { client, caches }: DataPlaneControllerDeps,
   dataPlane: DataPlane,
   { kind, name, spec }: { readonly kind: GroupVersionKind; readonly name: string; readonly spec: object },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<readonly Finding[]> {
   const { namespace = '' } = dataPlane.metadata
   const live = caches.ofKind(kind).get(objectKey({ namespace, name }))
   const isCurrent = live && sameJson(live['spec'], { ...(live['spec'] as object), ...spec })
-  if (isCurrent && isOwnedBy(live, dataPlane)) return
+  if (isCurrent && isOwnedBy(live, dataPlane)) return []
   const owner = controllerReference({ ...dataPlane, ...dataPlanes })
   const child: KubeObject = { ...kind, metadata: { name, namespace, ownerReferences: [owner] }, spec }
+  const inTheWay = findInTheWay(live, child)
+  if (inTheWay) return [inTheWay]
   await client.apply(child, { fieldManager: `${FIELD_MANAGER}-parts`, signal })
+  return []
 }
 
-function dataPlaneConditions({ caches }: DataPlaneControllerDeps, dataPlane: DataPlane): readonly Condition[] {
+function dataPlaneConditions(
+  { caches }: DataPlaneControllerDeps,
+  dataPlane: DataPlane,
+  inTheWay: Finding | undefined,
+): readonly Condition[] {
   const { namespace = '' } = dataPlane.metadata
   const names = Object.keys(dataPlane.spec.roles ?? {})
   const roles = names.map((name) => ({ name, role: caches.roles.get(objectKey({ namespace, name })) }))
-  const setup = roles.every(({ role }) => role)
-    ? conditionTrue(SETUP_READY, 'Setup complete')
-    : conditionRequested(SETUP_READY, 'Setup started')
+  const setup = inTheWay
+    ? conditionForFinding(SETUP_READY, inTheWay)
+    : roles.every(({ role }) => role)
+      ? conditionTrue(SETUP_READY, 'Setup complete')
+      : conditionRequested(SETUP_READY, 'Setup started')
   const [open] = roles.flatMap(({ name, role }) => {
     const condition = role && findCondition(role, 'Ready')
     return condition?.status === 'True' ? [] : [{ name, condition }]

@@ -8,7 +8,10 @@ import { ipSets } from '../../api/ipset.ts'
 import { netConfigs } from '../../api/netconfig.ts'
 import { type KubeObject, objectKey } from '../../api/object.ts'
 import { dnsDatas, dnsMasqs } from '../../controllers/dns/dns-kinds.ts'
+import { IN_THE_WAY_RESYNC_MS } from '../../controllers/kit/ownership.ts'
 import { ignoreNotFound, requeueOnConflict, type Writer } from '../../controllers/kit/writes.ts'
+import { objectInTheWay } from '../../errors/common.ts'
+import type { Finding } from '../../errors/finding.ts'
 import type { Controller, ReconcileContext, ReconcileResult, Watch } from '../../kube/controller.ts'
 import type { Runtime } from '../../kube/runtime.ts'
 import {
@@ -135,14 +138,15 @@ async function reconcileNormal(
   const { client, caches, runs, views } = deps
   const { signal, clock } = context
   const node = await deps.writer.updateMetadata(caches.nodes, stored, missingMetadata(stored), signal)
-  const view = await provisionNode(deps, views.view(node, clock.now()), signal)
-  await registerDns(client, caches.dnsDatas, view, signal)
+  let view = await provisionNode(deps, views.view(node, clock.now()), signal)
+  view = withProblem(view, await registerDns(client, caches.dnsDatas, view, signal))
   const { namespace = '', name } = node.metadata
   // An active run reads its inventory when it starts: the inventory must not change before.
   const isIdle = runs.activeRun(namespace, name) === undefined
   if (view.problems.length === 0 && view.addressState.kind !== 'awaited' && isIdle) {
-    await deps.ownedSecrets.write(node, nodeInventoryName(name), { ...renderInventory(view) }, signal)
-    if (view.effective.deployedBy === 'node') await startOwnRun(runs, view, signal)
+    const files = { ...renderInventory(view) }
+    view = withProblem(view, await deps.ownedSecrets.write(node, nodeInventoryName(name), files, signal))
+    if (view.problems.length === 0 && view.effective.deployedBy === 'node') await startOwnRun(runs, view, signal)
   }
   const inProgress = isInProgress(view)
   const quietMs = inProgress ? throttle.remainingMs(node, clock.now()) : 0
@@ -153,6 +157,7 @@ async function reconcileNormal(
   // A run is deleted only after the status records its result.
   const proofs = (): readonly string[] => Object.values(view.phaseZero.applied).map(({ run }) => run)
   await runs.prune(written.metadata.uid ?? '', proofs, signal)
+  if (view.problems.some(({ code }) => code === objectInTheWay.code)) return { requeueAfterMs: IN_THE_WAY_RESYNC_MS }
   const [pause] = view.phaseZero.steps.flatMap(({ decision }) => (decision.kind === 'pause' ? [decision.ms] : []))
   return pause === undefined || view.effective.deployedBy === 'role' ? undefined : { requeueAfterMs: pause }
 }
@@ -166,6 +171,10 @@ async function provisionNode(
   const problem =
     (await requestAddresses(client, caches.ipSets, view, signal)) ??
     (view.addressState.kind === 'awaited' ? undefined : await claimMachine(client, caches, view, signal))
+  return withProblem(view, problem)
+}
+
+function withProblem(view: NodeView, problem: Finding | undefined): NodeView {
   return problem ? { ...view, problems: [...view.problems, problem] } : view
 }
 
@@ -234,8 +243,9 @@ async function reconcileDelete(
   })
   for (const { kind, metadata } of services) {
     if (metadata.deletionTimestamp) continue
-    const { namespace = '', name } = metadata
-    await client.delete({ ...kind, namespace, name }, { signal })
+    const { namespace = '', name, uid } = metadata
+    const options = { signal, ...(uid !== undefined && { preconditions: { uid } }) }
+    await client.delete({ ...kind, namespace, name }, options)
   }
   if (services.length > 0) {
     await writeNodeStatus(deps, deps.views.view(node, clock.now()), context)

@@ -4,6 +4,7 @@ import { type GroupVersionKind, type KubeObject, objectKey } from '../../api/obj
 import { isOwnedBy } from '../../api/ownership.ts'
 import { sameJson } from '../../api/same-json.ts'
 import { dnsDatas } from '../../controllers/dns/dns-kinds.ts'
+import { findInTheWay } from '../../controllers/kit/ownership.ts'
 import { ignoreNotFound } from '../../controllers/kit/writes.ts'
 import { formatError } from '../../errors/failure.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
@@ -40,16 +41,20 @@ export async function requestAddresses(
   }
 }
 
+/** Returns the DNSData of another owner that is in the way. */
 export async function registerDns(
   client: Client,
   cache: DataPlaneCaches['dnsDatas'],
   { node, dnsData }: NodeView,
   signal: AbortSignal,
-): Promise<void> {
-  if (!cache || !dnsData) return
+): Promise<Finding | undefined> {
+  if (!cache || !dnsData) return undefined
   const live = cache.get(objectKey(dnsData.metadata))
-  if (live && sameJson(live.spec, dnsData.spec) && isOwnedBy(live, node)) return
+  if (live && sameJson(live.spec, dnsData.spec) && isOwnedBy(live, node)) return undefined
+  const inTheWay = findInTheWay(live, dnsData)
+  if (inTheWay) return inTheWay
   await client.apply(dnsData, { fieldManager: FIELD_MANAGER, signal })
+  return undefined
 }
 
 interface DeleteOptions {

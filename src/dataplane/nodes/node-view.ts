@@ -14,7 +14,13 @@ import type { DataPlaneCaches, Secret } from '../caches.ts'
 import { roleMissing, sshKeyMissing } from '../findings/data-plane.ts'
 import { hasEnded } from '../kinds/ansible-run.ts'
 import type { DataPlaneNode, DataPlaneRole } from '../kinds/data-plane.ts'
-import { byConsumer, type MachineState, resolveMachine } from '../machines/bare-metal.ts'
+import {
+  type BareMetalHost,
+  byConsumer,
+  type MachineState,
+  mayUseMachines,
+  resolveMachine,
+} from '../machines/bare-metal.ts'
 import { type EffectiveNode, effectiveAnnotation } from '../rules/inheritance.ts'
 import { isPhaseZeroRun, RUN_REQUEST_ANNOTATION, runHosts } from '../runs/attempts.ts'
 import type { RunPolicy, RunRetry } from '../runs/decide-step.ts'
@@ -70,6 +76,16 @@ export function createNodeViews(deps: NodeViewDeps): NodeViews {
   return { view: (node, now) => buildNodeView(deps, settings, node, now), settings: settings.settings }
 }
 
+/** A machine elsewhere may name any node as its consumer. */
+function findClaimed(
+  { machines, machineNamespaces }: NodeViewDeps['caches'],
+  node: DataPlaneNode,
+): BareMetalHost | undefined {
+  return machines
+    ?.byIndex(byConsumer, objectKey(node.metadata))
+    .find(({ metadata }) => mayUseMachines(node, metadata.namespace ?? '', machineNamespaces))
+}
+
 function buildNodeView(deps: NodeViewDeps, cache: NodeSettingsCache, node: DataPlaneNode, now: number): NodeView {
   const { caches, runs, retry } = deps
   const { namespace = '', name } = node.metadata
@@ -83,7 +99,7 @@ function buildNodeView(deps: NodeViewDeps, cache: NodeSettingsCache, node: DataP
     ...findMissing(caches.secrets, node, role, effective),
     ...(addressRequest.kind === 'invalid' ? [addressRequest.finding] : []),
   ]
-  const machine = resolveMachine(role, () => caches.machines?.byIndex(byConsumer, objectKey(node.metadata))[0])
+  const machine = resolveMachine(role, () => findClaimed(caches, node))
   const runRequest = effectiveAnnotation(node, role, RUN_REQUEST_ANNOTATION)
   const mountedHash = hashMountedSources(effective.runner, (source) =>
     (source.kind === 'Secret' ? caches.secrets : caches.configMaps).get(objectKey({ namespace, name: source.name })),

@@ -8,7 +8,9 @@ import { ipSets } from '../../api/ipset.ts'
 import { type Condition, type KubeObject, objectKey } from '../../api/object.ts'
 import { dnsMasqs } from '../../controllers/dns/dns-kinds.ts'
 import { conditionRequested, conditionTrue, readyCondition, worstSeverity } from '../../controllers/kit/conditions.ts'
+import { IN_THE_WAY_RESYNC_MS } from '../../controllers/kit/ownership.ts'
 import { requeueOnConflict, type Writer } from '../../controllers/kit/writes.ts'
+import type { Finding } from '../../errors/finding.ts'
 import type { Controller, ReconcileContext, ReconcileResult, Watch } from '../../kube/controller.ts'
 import {
   byHost,
@@ -120,16 +122,18 @@ async function reconcileRole(
     .filter(({ metadata }) => !metadata.deletionTimestamp)
     .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
   const views = nodes.map((node) => nodeViews.view(node, clock.now()))
+  let problem: Finding | undefined
   if (runs.forOwner(uid).every(hasEnded)) {
     const files = renderRoleInventory(role, views.filter(hasInventory).map(renderHost))
-    await ownedSecrets.write(role, roleInventoryName(name), { ...files }, signal)
-    await startRun(runs, role, views, signal)
+    problem = await ownedSecrets.write(role, roleInventoryName(name), { ...files }, signal)
+    if (!problem) await startRun(runs, role, views, signal)
   }
-  const status = { conditions: roleConditions(role, views), fields: roleStatus(role, views) }
+  const status = { conditions: roleConditions(role, views, problem), fields: roleStatus(role, views) }
   await writeStatus(statusWriter, caches.roles, role, status, context)
   await runs.prune(uid, () => recordedRuns(views), signal)
   const pauses = views.filter(({ effective }) => effective.deployedBy === 'role').flatMap(retryPauses)
-  return pauses.length > 0 ? { requeueAfterMs: Math.min(...pauses) } : undefined
+  const delays = [...pauses, ...(problem ? [IN_THE_WAY_RESYNC_MS] : [])]
+  return delays.length > 0 ? { requeueAfterMs: Math.min(...delays) } : undefined
 }
 
 function missingLabels({ metadata, spec }: DataPlaneRole): Partial<KubeObject['metadata']> {
@@ -201,8 +205,12 @@ async function startRun(
   await runs.start(run, signal)
 }
 
-function roleConditions(role: DataPlaneRole, views: readonly NodeView[]): readonly Condition[] {
-  const [problem] = views.flatMap(({ problems }) => problems)
+function roleConditions(
+  role: DataPlaneRole,
+  views: readonly NodeView[],
+  ownProblem: Finding | undefined,
+): readonly Condition[] {
+  const problem = ownProblem ?? views.flatMap(({ problems }) => problems)[0]
   const machines = views.filter(({ machine }) => machine.kind !== 'not-needed')
   const awaited = machines.filter(({ machine }) => machine.kind === 'awaited')
   const provisioned =

@@ -101,8 +101,9 @@ export function createRunIndex({ runtime, record }: RunIndexDeps): RunIndex {
       const runs = forOwner(owner)
       if (runs.length <= KEPT_RUNS) return
       for (const { metadata } of prunableRuns(runs, new Set(proofs()), KEPT_RUNS)) {
-        const { namespace = '', name } = metadata
-        await client.delete({ ...ansibleRuns, namespace, name }, { signal })
+        const { namespace = '', name, uid } = metadata
+        const options = { signal, ...(uid !== undefined && { preconditions: { uid } }) }
+        await client.delete({ ...ansibleRuns, namespace, name }, options)
       }
     },
   }

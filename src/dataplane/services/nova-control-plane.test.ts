@@ -4,15 +4,19 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../api/object.ts'
 import type { Transport } from '../../kube/transport.ts'
 import { type NovaCell, novaCells } from '../kinds/nova.ts'
-import { type ComputeHost, createNovaControlPlane, tryCountInstances } from './nova-control-plane.ts'
+import { type ComputeHost, createNovaControlPlane, keystoneApis, tryCountInstances } from './nova-control-plane.ts'
 
 let server: Server
 let requests: string[]
 /** The responses of the cloud: a status and a body by `METHOD /path`. */
 let answers: Record<string, readonly [number, unknown]>
 
+/** The header of a redirect. */
+let location: string | undefined
+
 beforeEach(async () => {
   requests = []
+  location = undefined
   server = createServer((request, response) => {
     const line = `${request.method} ${request.url}`
     requests.push(line)
@@ -21,7 +25,8 @@ beforeEach(async () => {
       const [status, answer] = answers[line] ?? [404, {}]
       const token = request.headers['x-auth-token'] ?? 'none'
       if (line !== 'POST /v3/auth/tokens' && token !== 'a-token') return void response.writeHead(401).end()
-      response.writeHead(status, { 'x-subject-token': 'a-token', 'content-type': 'application/json' })
+      const headers = { 'x-subject-token': 'a-token', 'content-type': 'application/json' }
+      response.writeHead(status, { ...headers, ...(location !== undefined && { location }) })
       response.end(status === 204 ? undefined : JSON.stringify(answer))
     })
   })
@@ -52,7 +57,15 @@ function cloud(password = 's3cret') {
     metadata: { name: 'osp' },
     data: { ServicePassword: Buffer.from(password).toString('base64') },
   }
-  const client = { get: async ({ kind }: { kind: string }) => (kind === 'Secret' ? secret : undefined) }
+  const keystone: KubeObject = {
+    ...keystoneApis,
+    metadata: { name: 'keystone' },
+    status: { apiEndpoints: { internal: url(), public: 'http://127.0.0.1:1' } },
+  }
+  const client = {
+    get: async ({ name }: { name: string }) => (name === 'osp' ? secret : undefined),
+    list: async () => ({ items: [keystone], resourceVersion: '1' }),
+  }
   return createNovaControlPlane({ client, transport: {} as Transport, timeoutMs: 2_000 })
 }
 
@@ -78,6 +91,31 @@ describe('createNovaControlPlane', () => {
     const nowhere = compute()
     const cell = { ...nowhere.cell, spec: { ...nowhere.cell.spec, keystoneAuthURL: 'http://127.0.0.1:1' } }
     expect(await why(cloud(), { ...nowhere, cell })).not.toBe('known')
+  })
+
+  it.each(['http://attacker.invalid', 'http://user@127.0.0.1', 'file:///etc/passwd', 'nonsense'])(
+    'sends no password to %s, which no KeystoneAPI of the cloud has',
+    async (keystoneAuthURL) => {
+      const { cell, ...rest } = compute()
+      const attack = { ...rest, cell: { ...cell, spec: { ...cell.spec, keystoneAuthURL } } }
+      expect(await tryCountInstances(cloud(), attack, never)).toMatchObject({
+        kind: 'unknown',
+        why: expect.stringContaining('which no KeystoneAPI in namespace openstack has'),
+      })
+      expect(requests).toEqual([])
+    },
+  )
+
+  it('follows no redirect', async () => {
+    location = `${url()}/elsewhere`
+    answers['POST /v3/auth/tokens'] = [307, {}]
+    expect(await tryCountInstances(cloud(), compute(), never)).toMatchObject({ kind: 'unknown' })
+    expect(requests).toEqual(['POST /v3/auth/tokens'])
+  })
+
+  it('stops reading an answer that is too large', async () => {
+    answers[SERVERS] = [200, { servers: ['x'.repeat(5 * 2 ** 20)] }]
+    expect(await tryCountInstances(cloud(), compute(), never)).toMatchObject({ kind: 'unknown' })
   })
 
   it('removes the compute service of the host, and no other', async () => {

@@ -2,15 +2,17 @@
  * Talks to the Nova of a running cloud: discovers hosts in the conductor's pod, counts instances and removes compute
  * services over Nova's API.
  *
- * The cell names Keystone and the Secret of the password. Every unexpected answer is an error: a caller must not take
- * no answer for zero instances.
+ * The cell names Keystone and the Secret of the password, but a password is sent only to the endpoints of the KeystoneAPI
+ * in its namespace. Every unexpected answer is an error: a caller must not take no answer for zero instances.
  */
-import { fetch } from 'undici'
+import { Agent, fetch, type RequestInit, type Response } from 'undici'
 import { formatError } from '../../errors/failure.ts'
+import { finding } from '../../errors/finding.ts'
 import type { KubeReader } from '../../kube/client.ts'
 import { execInPod } from '../../kube/pod-exec.ts'
 import type { Transport } from '../../kube/transport.ts'
 import { secretKind, secretValue } from '../caches.ts'
+import { foreignKeystone } from '../findings/data-plane.ts'
 import type { NovaCell } from '../kinds/nova.ts'
 
 export type InstanceCount =
@@ -46,7 +48,7 @@ export async function tryCountInstances(
 }
 
 export interface CloudAccess {
-  readonly client: Pick<KubeReader, 'get'>
+  readonly client: Pick<KubeReader, 'get' | 'list'>
   readonly transport: Transport
   readonly timeoutMs?: number
 }
@@ -54,6 +56,12 @@ export interface CloudAccess {
 /** On pods of the sandbox, in which nothing can be executed. */
 const SIMULATED_ANNOTATION = 'sandbox.stackloom.dev/played'
 const TIMEOUT_MS = 30_000
+/** A thousand instances, which is Nova's limit for a page, are a tenth of it. */
+const MAX_RESPONSE_BYTES = 4 * 2 ** 20
+/** The certificate authorities of the cloud, where it uses TLS. */
+const CA_SECRET = 'combined-ca-bundle'
+const CA_KEY = 'tls-ca-bundle.pem'
+export const keystoneApis = { apiVersion: 'keystone.openstack.org/v1beta1', kind: 'KeystoneAPI' } as const
 const MICROVERSION = { 'OpenStack-API-Version': 'compute 2.53' }
 
 export function createNovaControlPlane({ client, transport, timeoutMs = TIMEOUT_MS }: CloudAccess): ControlPlane {
@@ -106,22 +114,28 @@ interface Token {
 }
 
 async function openNovaApi(
-  client: Pick<KubeReader, 'get'>,
+  client: CloudAccess['client'],
   { namespace, cell }: ComputeHost,
   timeoutMs: number,
   stop: AbortSignal,
 ): Promise<NovaApi> {
   const { keystoneAuthURL, serviceUser = 'nova', secret = '' } = cell.spec
   if (!keystoneAuthURL) throw new Error(`NovaCell ${cell.metadata.name} has no keystoneAuthURL`)
+  await requireOwnKeystone(client, namespace, keystoneAuthURL, stop)
   const password = secretValue(
     await client.get({ ...secretKind, namespace, name: secret }, { signal: stop }),
     'ServicePassword',
   )
   if (password === undefined) throw new Error(`secret/${secret} has no ServicePassword`)
   const signal = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)])
-  const answer = await fetch(`${keystoneAuthURL.replace(/\/(v3\/?)?$/, '')}/v3/auth/tokens`, {
+  const bundle = await client.get({ ...secretKind, namespace, name: CA_SECRET }, { signal: stop })
+  const ca = secretValue(bundle, CA_KEY)
+  const dispatcher = new Agent({ maxResponseSize: MAX_RESPONSE_BYTES, ...(ca !== undefined && { connect: { ca } }) })
+  /** A redirect would carry the password or the token to another server. */
+  const send = (url: string, init: RequestInit): Promise<Response> =>
+    fetch(url, { ...init, signal, dispatcher, redirect: 'error' })
+  const answer = await send(`${keystoneAuthURL.replace(/\/(v3\/?)?$/, '')}/v3/auth/tokens`, {
     method: 'POST',
-    signal,
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(passwordLogin(serviceUser, password)),
   })
@@ -132,14 +146,37 @@ async function openNovaApi(
   const endpoint = endpoints.find((endpoint) => endpoint.interface === 'internal') ?? endpoints[0]
   if (!endpoint) throw new Error('the Keystone catalog has no compute endpoint')
   return async <T>(method: string, path: string) => {
-    const response = await fetch(`${endpoint.url.replace(/\/$/, '')}${path}`, {
+    const response = await send(`${endpoint.url.replace(/\/$/, '')}${path}`, {
       method,
-      signal,
       headers: { 'x-auth-token': token, ...MICROVERSION },
     })
     if (!response.ok) throw new Error(`Nova answered ${response.status} to ${method} ${path}`)
     return (response.status === 204 ? undefined : await response.json()) as T
   }
+}
+
+/** Throws unless the URL is an endpoint of a KeystoneAPI in the namespace of the cell. */
+async function requireOwnKeystone(
+  client: CloudAccess['client'],
+  namespace: string,
+  url: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { items } = await client.list(keystoneApis, { namespace, signal })
+  const endpoints = items.flatMap((keystone) => {
+    const { apiEndpoints = {} } = (keystone['status'] ?? {}) as { readonly apiEndpoints?: Record<string, string> }
+    return Object.values(apiEndpoints)
+  })
+  const origin = parseOrigin(url)
+  if (origin !== undefined && endpoints.some((endpoint) => parseOrigin(endpoint) === origin)) return
+  const { message, remedy } = finding(foreignKeystone, { namespace, url: origin ?? 'no URL' })
+  throw new Error(`${message}; ${remedy}`)
+}
+
+/** Scheme, host and port; undefined for anything but HTTP. */
+function parseOrigin(text: string): string | undefined {
+  const url = URL.parse(text)
+  return url && ['http:', 'https:'].includes(url.protocol) && !url.username ? url.origin : undefined
 }
 
 function passwordLogin(name: string, password: string): object {

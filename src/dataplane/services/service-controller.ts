@@ -12,6 +12,7 @@ import {
   readyCondition,
   worstSeverity,
 } from '../../controllers/kit/conditions.ts'
+import { IN_THE_WAY_RESYNC_MS } from '../../controllers/kit/ownership.ts'
 import { requeueOnConflict, type Writer } from '../../controllers/kit/writes.ts'
 import type { Controller, ReconcileContext, ReconcileResult, Watch } from '../../kube/controller.ts'
 import type { Runtime } from '../../kube/runtime.ts'
@@ -137,17 +138,20 @@ async function reconcileService(
   const now = clock.now()
   const state = gatherServiceState(deps, definition, service, now)
   const config = state.facts && buildServiceConfig(definition, service, state.facts)
-  const configReady = configCondition(state, config)
+  let configReady = configCondition(state, config)
   const host = service.spec.dataplaneNodeName ?? name
   const stepNames = definition.steps.map((step) => step.name)
   const ownRuns = serviceRuns(runs, definition, namespace, host)
   const applied = resolveApplied(service.status?.applied, stepNames, host, ownRuns)
   const blockedBy = state.blockedBy ?? configBlock(deps.env, definition, service, configReady)
   const steps = decideSteps(deps, definition, service, { state, applied, blockedBy, host, now })
+  let isRefused = false
   // A running attempt reads the configuration when it starts: the configuration must not change before.
   if (config?.kind === 'files' && !steps.some(({ decision }) => decision.kind === 'running')) {
-    await ownedSecrets.write(service, definition.configSecret(name), config.files, signal)
-    await startNextRun(runs, definition, service, { state, steps, applied, host }, signal)
+    const inTheWay = await ownedSecrets.write(service, definition.configSecret(name), config.files, signal)
+    isRefused = inTheWay !== undefined
+    if (inTheWay) configReady = conditionForFinding(CONFIG_READY, inTheWay)
+    else await startNextRun(runs, definition, service, { state, steps, applied, host }, signal)
   }
   const inputs = { service, state, steps, applied, host }
   const registration = await registerComputeHost(deps.controlPlane, definition, inputs, signal)
@@ -160,7 +164,11 @@ async function reconcileService(
   await writeStatus(deps.statusWriter, deps.caches.serviceObjects(definition), service, status, context)
   await runs.prune(uid, () => Object.values(registration.applied).map(({ run }) => run), signal)
   const pauses = steps.flatMap(({ decision }) => (decision.kind === 'pause' ? [decision.ms] : []))
-  const delays = [...pauses, ...(registration.failed ? [REGISTRATION_RETRY_MS] : [])]
+  const delays = [
+    ...pauses,
+    ...(registration.failed ? [REGISTRATION_RETRY_MS] : []),
+    ...(isRefused ? [IN_THE_WAY_RESYNC_MS] : []),
+  ]
   return delays.length > 0 ? { requeueAfterMs: Math.min(...delays) } : undefined
 }
 

@@ -4,7 +4,7 @@
  * Objects of the operators are patched and never replaced; objects of the site are applied as `up` applies them.
  */
 import type { KubeObject } from '../../api/object.ts'
-import type { KubeClient } from '../../kube/client.ts'
+import type { DeleteOptions, KubeClient } from '../../kube/client.ts'
 import type { StageContext } from '../../run/stage.ts'
 import { runParallel } from '../apply.ts'
 import type { LiveView } from '../live-view.ts'
@@ -95,7 +95,9 @@ export async function releaseOldPools(
     const isKept = remaining.length > 0
     const patch = { spec: { addresses: remaining } }
     const write = (): Promise<unknown> =>
-      isKept ? client.patch(ref, patch, { type: 'merge', fieldManager: ADOPT_MANAGER }) : client.delete(ref)
+      isKept
+        ? client.patch(ref, patch, { type: 'merge', fieldManager: ADOPT_MANAGER })
+        : client.delete(ref, sameObject(old))
     await retry(write, context)
     context.emit({ kind: 'applied', change: isKept ? 'changed' : 'deleted', object: ref })
   }
@@ -104,7 +106,12 @@ export async function releaseOldPools(
 export async function removeOldAdvertisements({ client, inspect }: AdoptDeps, context: StageContext): Promise<void> {
   for (const advertisement of inspect().oldAdvertisements) {
     const ref = objectRef(advertisement)
-    await retry(() => client.delete(ref), context)
+    await retry(() => client.delete(ref, sameObject(advertisement)), context)
     context.emit({ kind: 'applied', change: 'deleted', object: ref })
   }
+}
+
+/** A later object with the same name was not part of the plan that the user agreed to. */
+function sameObject({ metadata }: KubeObject): DeleteOptions {
+  return metadata.uid === undefined ? {} : { preconditions: { uid: metadata.uid } }
 }

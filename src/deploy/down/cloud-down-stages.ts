@@ -164,7 +164,9 @@ async function removeNamespace(
     // A Secret that existed before was never overwritten, so it is not ours to delete.
     const live = await client.get(ref)
     if (!live || !isManagedByStackloom(live)) continue
-    if (await client.delete(ref)) context.emit({ kind: 'applied', change: 'deleted', object: ref })
+    const { uid } = live.metadata
+    const options = { ...(uid !== undefined && { preconditions: { uid } }) }
+    if (await client.delete(ref, options)) context.emit({ kind: 'applied', change: 'deleted', object: ref })
   }
   const isNamespace = ({ kind }: InventoryEntry): boolean => kind === 'Namespace'
   const others = watched.filter((ref) => !isNamespace(ref))

@@ -4,6 +4,7 @@
  * A node whose interfaces change may lose its connection for a moment; two at once may cost the cluster its quorum.
  */
 import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
+import { isManagedByStackloom } from '../../api/ownership.ts'
 import { getString } from '../../api/raw-object.ts'
 import { CLOUD_LABEL } from '../../render/labels.ts'
 import type { StageContext } from '../../run/stage.ts'
@@ -56,7 +57,8 @@ async function deleteFailedPolicies(
   for (const policy of policies) {
     const ref = objectRef(policy)
     const live = findLive(ref, view.index())
-    if (!live || liveReadiness(live, readiness(context)).kind !== 'failed') continue
+    // A policy of another owner is not deleted: the apply that follows reports the conflict.
+    if (!live || !isManagedByStackloom(live) || liveReadiness(live, readiness(context)).kind !== 'failed') continue
     context.emit({ kind: 'progress', message: `${ref.name} failed before: it is tried again` })
     const { uid } = live.metadata
     await client.delete(ref, { ...(uid !== undefined && { preconditions: { uid } }) })

@@ -1,6 +1,7 @@
 /** Defines what a part of the operator consists of: kinds, permissions, webhooks, controllers. */
 import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
 import type { ExecutorKind } from '../../dataplane/execution/executor.ts'
+import type { RunPolicy } from '../../dataplane/execution/run-policy.ts'
 import type { Environment } from '../../dataplane/service-definitions/images.ts'
 import type { Problem } from '../../errors/finding.ts'
 import type { AdmissionHandler } from '../../kube/admission.ts'
@@ -23,6 +24,10 @@ export interface PartContext {
   readonly runs: ExecutorKind
   /** Of an Ansible run. */
   readonly runTimeLimitMs?: number
+  /** Namespaces whose machines the nodes of every namespace may use. */
+  readonly machineNamespaces?: readonly string[]
+  /** What an Ansible run may use of the cluster beside the safe default. */
+  readonly runPolicy?: RunPolicy
 }
 
 /** A rule of a ClusterRole. */

@@ -53,6 +53,7 @@ export interface ControllerOptions {
   readonly unserved?: readonly ServiceDefinition[]
   readonly env?: Readonly<Record<string, string>>
   readonly machines?: GroupVersionKind
+  readonly machineNamespaces?: readonly string[]
   readonly controlPlane?: SimulatedControlPlane
   /** `product`: the delays of the product, for benchmarks. Tests use shorter ones. */
   readonly pace?: 'product'
@@ -75,6 +76,7 @@ export function startControllers(client: KubeClient, options: ControllerOptions 
     retry: { attempts: ATTEMPTS, firstPauseMs: 50, maxPauseMs: 100 },
     ...(options.pace !== 'product' && { settleMs: 20, progressMs: 0 }),
     ...(machines && { machines }),
+    ...(options.machineNamespaces && { machineNamespaces: options.machineNamespaces }),
     ...(options.unserved && { unserved: options.unserved }),
   })
   const running = controllers.map((controller) => runtime.add(controller))

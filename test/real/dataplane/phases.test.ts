@@ -24,7 +24,8 @@ import { useCases } from './cases.ts'
 
 const cluster = useCluster({ crds: 'own-2023' })
 const services = [...nodeServices, weatherService]
-const at = useCases(cluster, { services, machines: bareMetalHosts }, async () => {
+const machineNamespaces = Array.from({ length: 20 }, (_, index) => `machines-case-${index + 1}`)
+const at = useCases(cluster, { services, machines: bareMetalHosts, machineNamespaces }, async () => {
   await cluster.client.apply(renderCrd(weatherService.crd), { fieldManager: 'test' })
   const served = async (): Promise<void> => {
     if (!(await cluster.client.resource(weather))) throw new Error('not served yet')

@@ -3,6 +3,7 @@
 import { defaultRunSettings, type RunSettings } from '../../../src/dataplane/execution/decide-attempt.ts'
 import { localExecutor } from '../../../src/dataplane/execution/local/local-executor.ts'
 import { defaultRunDelays, runController, runIndexes } from '../../../src/dataplane/execution/run-controller.ts'
+import { safeRunPolicy } from '../../../src/dataplane/execution/run-policy.ts'
 import { type AnsibleRun, ansibleRuns } from '../../../src/dataplane/kinds/ansible-run.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
 import type { EventRecord } from '../../../src/kube/event-recorder.ts'
@@ -32,7 +33,9 @@ export function operateRuns(options: RunOperatorOptions, signal: AbortSignal): P
     onEnded: (key) => wake(key),
   })
   const runs = runtime.cache<AnsibleRun>({ kind: ansibleRuns }, runIndexes)
-  const controller = runtime.add(runController({ client: runtime.client, runs, executor, settings, delays, record }))
+  const controller = runtime.add(
+    runController({ client: runtime.client, runs, executor, settings, policy: safeRunPolicy, delays, record }),
+  )
   wake = controller.enqueue
   return runtime.run(signal)
 }

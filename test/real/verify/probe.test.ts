@@ -156,6 +156,7 @@ describe('the network probe', { timeout: 240_000 }, () => {
       { image: 'busybox', program: probeScript },
       {
         client: {
+          get: cluster.client.get,
           apply: async (object, options) => {
             const isPod = object.kind === 'Pod'
             const taken = await cluster.client.apply(object, { ...options, dryRun: isPod })

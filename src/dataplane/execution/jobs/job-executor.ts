@@ -47,9 +47,16 @@ export function jobExecutor(options: JobExecutorOptions): Executor {
       return { kind: 'ended', end: parseJobEnd(job, await readTerminationMessages(client, job, signal)) ?? end }
     },
     cancel: async (attempt, signal) => {
-      if (!(await find(attempt, signal))) return true
+      const job = await find(attempt, signal)
+      if (!job) return true
+      const { uid } = job.metadata
       // In the foreground: the Job is deleted after its pod.
-      await client.delete(jobReference(attempt), { propagation: 'Foreground', signal })
+      const options = {
+        propagation: 'Foreground',
+        signal,
+        ...(uid !== undefined && { preconditions: { uid } }),
+      } as const
+      await client.delete(jobReference(attempt), options)
       return (await find(attempt, signal)) === undefined
     },
     cleanUp: async (attempt, signal) => {
