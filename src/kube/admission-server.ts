@@ -93,7 +93,7 @@ function tlsOptions({ certificate, privateKey }: Credentials): {
 /** Every client in the cluster can connect, and the memory limit of the operator is 512 Mi. */
 const TOTAL_BODY_LIMIT = 48 * 1024 * 1024
 
-/** Above any object that the CRDs allow, with its old version and managed fields; parsed in less than 50 ms. */
+/** Above any object that the CRDs allow, with its old version and managed fields; JSON.parse took 30 ms for as many empty lists. */
 const MAX_VALUES = 100_000
 const MAX_DEPTH = 200
 

@@ -55,13 +55,13 @@ describe.each(services)('the service $name', (service) => {
     expect(may(waited.group, waited.plural)).toEqual(expect.arrayContaining(['get', 'list', 'watch']))
     const webhooks = dataPlaneWebhooks(services).filter(({ plural }) => plural === crd.plural)
     expect(webhooks.map(({ kind }) => kind)).toEqual(['mutate', 'validate'])
-    const nobody = {
+    const noObjects = {
       role: () => undefined,
       node: () => undefined,
       nodesInRole: () => [],
       service: () => undefined,
     }
-    const view = { env: {}, cached: () => nobody, live: async () => nobody }
+    const view = { env: {}, cached: () => noObjects, live: async () => noObjects }
     expect(Object.keys(dataPlaneHandlers(view, services, 'f'))).toEqual(
       expect.arrayContaining(webhooks.map(webhookPath)),
     )
