@@ -76,6 +76,9 @@ function runVitest(files: readonly string[], env: Record<string, string>): Promi
 async function main(): Promise<void> {
   const soak = process.argv.includes('--soak')
   const selected = process.argv.slice(2).filter((word) => !word.startsWith('--'))
+  const names = suites.map(({ name }) => name.replaceAll(' ', '-'))
+  const unknown = selected.filter((name) => !names.includes(name))
+  if (unknown.length > 0) throw new Error(`no suite ${unknown.join(', ')}; there are ${names.join(', ')}`)
   const tests = ['src', 'tools', 'test']
     .flatMap((folder) => filesBelow('.', folder))
     .filter((file) => file.endsWith('.test.ts'))
