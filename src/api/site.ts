@@ -237,6 +237,11 @@ const reserved = z.strictObject({
 
 const cluster = z.strictObject({
   platform: z.enum(['openshift', 'kubernetes']).optional().describe('openshift by default'),
+  release: text
+    .optional()
+    .describe(
+      'the release of the OpenStack operators, such as 18.0-fr6: what is rendered has its fields; the newest by default',
+    ),
   nodes: z.array(node).min(1).describe('the nodes that run the clouds, with their NICs'),
   reserved: reserved.optional().describe('what the cluster itself uses; the defaults of the platform otherwise'),
   dns: z.array(address).optional().describe('DNS servers that the clouds ask'),

@@ -56,7 +56,7 @@ export async function withDeployment<T>(
   io: Io,
   work: (deployment: Deployment) => Promise<T>,
 ): Promise<T> {
-  const planning = await planFromFiles(options, io)
+  const planning = await planFromFiles(options, io, { clusterRelease: () => findClusterRelease(options, io) })
   failOnErrors(planning)
   io.stderr(formatFindings(planning.findings, io.colour.stderr))
   const { renderDocuments } = await import('../render/render.ts')
@@ -69,6 +69,15 @@ export async function withDeployment<T>(
     await view.close()
     await connection.close()
   }
+}
+
+/** Undefined for a cluster without the operator or with an unknown release; a cluster that fails is reported later. */
+async function findClusterRelease(options: ClusterFlags, io: Io): Promise<string | undefined> {
+  const { liveSlotTable } = await import('./slot-source.ts')
+  return liveSlotTable(options, io).then(
+    ({ release }) => release.name,
+    () => undefined,
+  )
 }
 
 /** For reads outside of a stage: emits no events and stops with the program. */

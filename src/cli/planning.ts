@@ -26,7 +26,7 @@ export interface PlanningOptions {
   readonly lock?: string
   /** Fail instead of adding decisions. */
   readonly locked?: boolean
-  /** Another slot table than the lock's: `live`, `today`, `2023`, or a file. */
+  /** Another release than the site's or the lock's: `live`, a release, a file or folder with CRDs. */
   readonly crd?: string
   readonly allowMove?: readonly string[]
   readonly forget?: readonly string[]
@@ -66,6 +66,8 @@ export function withPlanningOptions(command: Command): Command {
 export interface PlanningParts {
   /** The slot table of a live cluster, for `--crd live`. */
   readonly liveSlots?: () => Promise<SlotTable>
+  /** The known release that the cluster has, for a site and a lock that name none. */
+  readonly clusterRelease?: () => Promise<string | undefined>
   /** What the cluster holds. */
   readonly live?: (site: Site) => Promise<readonly LedgerEntry[]>
 }
@@ -80,7 +82,7 @@ export async function planFromFiles(options: PlanningOptions, io: Io, parts: Pla
   const planned = planSite({
     site,
     lock: before,
-    slots: await readSlots(options, before, io, parts),
+    slots: await readSlots(options, site, before, io, parts),
     locate,
     findings: reading.findings,
     allowMove: options.allowMove ?? [],
@@ -100,8 +102,7 @@ export async function planFromFiles(options: PlanningOptions, io: Io, parts: Pla
 
 async function checkDocuments(plan: Plan, locate: Planning['locate']): Promise<readonly Finding[]> {
   const { lintDocuments } = await import('../render/lints.ts')
-  const { findCrdFields } = await import('../plan/slots/built-in-crds.ts')
-  return lintDocuments(plan, findCrdFields(plan.slots), locate)
+  return lintDocuments(plan, locate)
 }
 
 /** `site.yaml` has `site.lock.yaml` beside it; a site from stdin has none unless `--lock` names one. */
@@ -126,16 +127,24 @@ async function readLockFile(file: string | undefined, site: string, io: Io): Pro
   return { lock, text }
 }
 
+/** The release of the command line, of the site file, of the lock, of the cluster, or the default one. */
 async function readSlots(
   { crd }: PlanningOptions,
+  { cluster }: Site,
   before: Lock,
   io: Io,
-  { liveSlots }: PlanningParts,
+  { liveSlots, clusterRelease }: PlanningParts,
 ): Promise<SlotTable> {
-  const { slotTableFrom } = await import('./slot-source.ts')
-  const live = liveSlots ?? (() => Promise.reject(new TypeError('this command has no cluster')))
-  if (crd === undefined) return lockedSlots(before) ?? slotTableFrom('today', io, live)
-  return slotTableFrom(crd, io, live)
+  if (crd !== undefined) {
+    const { slotTableFrom } = await import('./slot-source.ts')
+    return slotTableFrom(crd, io, liveSlots ?? (() => Promise.reject(new TypeError('this command has no cluster'))))
+  }
+  const { builtInTable, findBuiltInTable } = await import('../plan/slots/built-in-crds.ts')
+  const { findRelease } = await import('../plan/release/releases.ts')
+  const { release } = cluster
+  // The planner reports a name that is not known.
+  if (release !== undefined) return builtInTable(findRelease(release)?.name)
+  return findBuiltInTable(before.crd) ?? lockedSlots(before) ?? builtInTable(await clusterRelease?.())
 }
 
 function outdatedFinding(changes: readonly Change[]): Finding {

@@ -43,7 +43,9 @@ export function buildLock(
     if (cloud && present) locked[name] = lockCloud(cloud, present, old)
     else if (old) locked[name] = { ...old, leaving: true }
   }
-  return { site, crd: table.crd, slots: slotLines(table), services: table.services, clouds: locked }
+  const { crd, services, release } = table
+  const named = release.name !== undefined && { release: release.name }
+  return { site, crd, ...named, slots: slotLines(table), services, clouds: locked }
 }
 
 function lockCloud(cloud: Cloud, drafts: readonly DraftNetwork[], old: LockedCloud | undefined): LockedCloud {

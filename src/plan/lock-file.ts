@@ -50,6 +50,7 @@ const lockSchema = z.strictObject({
   kind: z.literal('SiteLock'),
   site: z.string(),
   crd: z.string().optional(),
+  release: z.string().optional(),
   slots: texts.optional(),
   services: texts.optional(),
   clouds: z.record(z.string(), cloud),

@@ -12,6 +12,8 @@ export interface Lock {
   readonly site: string
   /** The schema that slots were planned for. */
   readonly crd?: string
+  /** The release of that schema; of an unknown schema the nearest. */
+  readonly release?: string
   /** Its slots: path and shape. */
   readonly slots?: readonly string[]
   /** The services that it can switch. */
@@ -142,6 +144,7 @@ export function lockedSlots({ crd, slots, services }: Lock): SlotTable | undefin
   return {
     crd,
     services,
+    release: { kinds: {} },
     slots: slots.map((line) => {
       const [path = '', shape = ''] = line.split(' ')
       const steps = path.split('.')

@@ -28,6 +28,7 @@ import { lintSite } from './lints/site-lints.ts'
 import { lintSubnet, type ReservedRange } from './lints/subnet-lints.ts'
 import { forget, holderKinds, isInLock, type Lock, lockEntries } from './lock.ts'
 import type { Plan } from './plan.ts'
+import { findRelease, loadReleases } from './release/releases.ts'
 import { type CloudRequest, readCloudRequest, readNetworkRequests } from './requests.ts'
 import * as slotProblems from './slots/findings.ts'
 import { slotUses } from './slots/slot-uses.ts'
@@ -69,7 +70,7 @@ export function planSite(input: PlanInput): PlanResult {
   const { site, slots } = input
   const locate: Locate = (path) => path && input.locate(path)
   const reader = createAddressReader(locate)
-  const found: Finding[] = [...(input.findings ?? []), ...checkNames(input)]
+  const found: Finding[] = [...(input.findings ?? []), ...checkRelease(site, locate), ...checkNames(input)]
   const before = (input.forget ?? []).reduce(
     (lock, name) => (isInSite(site, name) ? lock : forget(lock, name)),
     input.lock,
@@ -147,6 +148,14 @@ function readCloud(cloud: Cloud, input: PlanInput, reader: AddressReader, found:
   const { services, uses, findings } = slotUses({ cloud, platform: site.cluster.platform, table, locate })
   found.push(...findings)
   return readCloudRequest(cloud, { services, uses }, reader)
+}
+
+function checkRelease({ cluster }: Site, locate: Locate): readonly Finding[] {
+  const { release: name } = cluster
+  if (name === undefined || findRelease(name)) return []
+  const known = loadReleases().map((release) => release.name)
+  const where = locate(['spec', 'cluster', 'release'])
+  return [finding(slotProblems.unknownRelease, { name, nearest: closestMatch(name, known), known }, { where })]
 }
 
 function readReserved({ cluster }: Site, reader: AddressReader): readonly ReservedRange[] {

@@ -3,7 +3,6 @@ import { type PlanSettings, testPlan } from '../../test/plan.ts'
 import type { SiteFileCloud } from '../api/site.ts'
 import type { Finding } from '../errors/finding.ts'
 import type { Plan } from '../plan/plan.ts'
-import { builtInFields } from '../plan/slots/built-in-crds.ts'
 import { lintDocuments } from './lints.ts'
 
 const two = (second: Partial<SiteFileCloud>) => [
@@ -13,7 +12,7 @@ const two = (second: Partial<SiteFileCloud>) => [
 
 function findingsOf(plan: Plan): readonly Finding[] {
   const locate = (path: readonly (string | number)[]) => ({ file: path.join('.'), line: 1, column: 1 })
-  return lintDocuments(plan, builtInFields(), locate)
+  return lintDocuments(plan, locate)
 }
 
 function messages(second: Partial<SiteFileCloud>, settings: PlanSettings = {}): readonly string[] {

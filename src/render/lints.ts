@@ -9,7 +9,6 @@ import { type RangeSet, rangeSet, setContains } from '../net/range-set.ts'
 import type { Plan, PlannedCloud, PlannedNetwork } from '../plan/plan.ts'
 import { type LocatePath, serviceSettings } from '../plan/slots/cloud-services.ts'
 import { checkRawFields, leaves, type RawSource, rawFieldPath, rawSources } from '../plan/slots/raw-fields.ts'
-import type { CrdFields } from '../plan/slots/slot-table.ts'
 import { mergeRawFields, plannedSpec } from './control-plane/control-plane.ts'
 import { listEndpoints, type ResolvedSlot, resolveSlots } from './control-plane/slot-values.ts'
 import { buildTemplateContext, dnsServers, type TemplateContext, templates } from './control-plane/templates.ts'
@@ -29,8 +28,8 @@ import { networksAnnotation } from './multus.ts'
 import { installRequirements } from './operators.ts'
 import { spanRanges } from './spans.ts'
 
-export function lintDocuments(plan: Plan, fields: CrdFields | undefined, locate: LocatePath): readonly Finding[] {
-  const raw = plan.clouds.flatMap((cloud) => checkRawFields(cloud.from, fields, locate))
+export function lintDocuments(plan: Plan, locate: LocatePath): readonly Finding[] {
+  const raw = plan.clouds.flatMap((cloud) => checkRawFields(cloud.from, plan.slots, locate))
   // A plan with errors may lack values that documents need.
   if (hasErrors(plan.findings)) return raw
   const { nodes } = plan.from.cluster

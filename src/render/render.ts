@@ -18,6 +18,7 @@ import {
   renderOpenStackOperand,
   renderOperator,
 } from './operators.ts'
+import { fitToRelease } from './release-fields.ts'
 import { renderVipPolicy } from './vip-policy.ts'
 
 /** Stages that have documents, in the order in which `render` prints them. */
@@ -45,7 +46,18 @@ export interface RenderedDocument {
   readonly object: KubeObject
 }
 
+/** Every document as the target release takes it. */
 export function renderDocuments(plan: Plan): readonly RenderedDocument[] {
+  const { release } = plan.slots
+  const clouds = new Map(plan.clouds.map((cloud) => [cloud.name, cloud]))
+  return templateDocuments(plan).map((document) => {
+    const { object } = fitToRelease(document.object, release, clouds.get(document.cloud ?? ''))
+    return object === document.object ? document : { ...document, object }
+  })
+}
+
+/** What the templates produce, whatever the release. */
+export function templateDocuments(plan: Plan): readonly RenderedDocument[] {
   const index = indexSegments(plan)
   const documents = [...sharedDocuments(plan, index)]
   for (const cloud of plan.clouds) documents.push(...cloudDocuments(plan, cloud, index))

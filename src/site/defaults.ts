@@ -37,6 +37,7 @@ function buildCluster(file: FileCluster, families: readonly Family[]): Cluster {
   const { metallb } = file
   return {
     platform,
+    release: file.release,
     nodes: file.nodes.map(buildNode),
     reserved: listReserved(file, platform, families),
     dns: file.dns ?? [],

@@ -23,6 +23,8 @@ export interface Site {
 
 export interface Cluster {
   readonly platform: 'openshift' | 'kubernetes'
+  /** As written; absent: as the lock has it, or the default. */
+  readonly release: string | undefined
   readonly nodes: readonly ClusterNode[]
   readonly reserved: readonly ReservedPrefix[]
   readonly dns: readonly string[]

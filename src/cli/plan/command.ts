@@ -39,7 +39,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
       'free the addresses of a cloud, network or host that is gone; may be repeated',
       collect,
     )
-    .option('--crd <source>', 'use the slots of another control plane CRD: live, today, 2023 or a file')
+    .option('--crd <source>', 'plan for other CRDs: live, a release, or a file or folder with CRDs')
     .option('--live', 'check also against what the cluster holds')
     .option('--picture <file>', 'draw the address map as SVG')
     .addOption(outputOption(['table', 'wide', 'json', 'yaml', 'name']))

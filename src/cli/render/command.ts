@@ -34,6 +34,9 @@ export function define(command: Command, { io, act }: CommandContext): void {
     .addOption(
       new Option('--crds <set>', "render for this version of the control plane's API").choices(['today', '2023']),
     )
+    .addOption(
+      new Option('--crd <source>', 'render for other CRDs: a release, or a file or folder with CRDs').conflicts('crds'),
+    )
     .addOption(new Option('--cloud <name>', 'render only the documents of this cloud').conflicts('out'))
     .addOption(
       new Option('-o, --output <format>', 'format of the output').choices(['yaml', 'json', 'name']).default('yaml'),

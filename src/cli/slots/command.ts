@@ -26,7 +26,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom slots --crd crd.yaml -o json',
   ])
     .option('-f, --file <file>', 'site file: show its clouds instead of the default services')
-    .option('--crd <source>', 'live, today, 2023, or a file with the CRD', 'today')
+    .option('--crd <source>', 'live, a release, or a file or folder with CRDs', 'today')
     .addOption(outputOption(['table', 'wide', 'json', 'yaml', 'name']))
     .action((options: Options) => act(() => slots(options, io)))
 }

@@ -1,22 +1,18 @@
-/**
- * The control plane CRDs that are built in: their slots and their field names, from `data/crds/`.
- *
- * `tools/generate-crds.ts` writes the files from the pinned CRDs.
- */
-import { readData } from '../../data/data.ts'
-import type { CrdFields } from './slot-table.ts'
-import type { Era, SlotTable } from './slots.ts'
+/** The slot tables of the releases that are built in. */
+import { defaultReleaseName, findRelease, loadReleases } from '../release/releases.ts'
+import { slotTable } from './slot-table.ts'
+import type { SlotTable } from './slots.ts'
 
-export function builtInTable(era: Era = 'today'): SlotTable {
-  return JSON.parse(readData(`crds/${era}/slots.json`)) as SlotTable
+/** The slots of a known release, of the default one unless named; `today` is the default one, too. */
+export function builtInTable(name: string = defaultReleaseName()): SlotTable {
+  const release = findRelease(name)
+  const table = release && slotTable(release)
+  if (!table) throw new TypeError(`there is no release ${name}`)
+  return table
 }
 
-export function builtInFields(era: Era = 'today'): CrdFields {
-  return JSON.parse(readData(`crds/${era}/fields.json`)) as CrdFields
-}
-
-/** The field names of the CRD that a table was read from; undefined for one that is not built in. */
-export function findCrdFields({ crd }: SlotTable): CrdFields | undefined {
-  const era = (['today', '2023'] as const).find((known) => builtInTable(known).crd === crd)
-  return era && builtInFields(era)
+/** The table of the release with this control plane CRD. */
+export function findBuiltInTable(crd: string | undefined): SlotTable | undefined {
+  const release = loadReleases().find(({ kinds }) => kinds['OpenStackControlPlane']?.crd === crd)
+  return release && slotTable(release)
 }

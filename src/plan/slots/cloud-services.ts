@@ -8,6 +8,7 @@ import type { SiteFileCloud } from '../../api/site.ts'
 import { closestMatch } from '../../errors/closest-match.ts'
 import { type Finding, finding, type Where } from '../../errors/finding.ts'
 import type { Cloud, Path } from '../../site/site.ts'
+import { fieldHistory } from '../release/releases.ts'
 import { neededServiceOff, serviceNotInCrd, serviceSwitchedByOverride, unknownService } from './findings.ts'
 import { findService, type ServiceEntry, serviceCatalogue } from './service-catalogue.ts'
 import type { SlotTable } from './slots.ts'
@@ -44,7 +45,9 @@ export function cloudServices(cloud: Cloud, table: SlotTable, locate: LocatePath
   }
   const enabled = enabledServices(cloud)
   for (const name of enabled.filter((service) => !table.services.includes(service))) {
-    findings.push(finding(serviceNotInCrd, { cloud: cloud.name, service: name }, { where: locateService(name) }))
+    const facts = { cloud: cloud.name, service: name, release: table.release.name }
+    const releases = fieldHistory('OpenStackControlPlane', [name, 'enabled'])
+    findings.push(finding(serviceNotInCrd, { ...facts, releases }, { where: locateService(name) }))
   }
   findings.push(...findContradictions(cloud, enabled, locate))
   const offered = serviceCatalogue.filter((entry) => table.services.includes(entry.name))

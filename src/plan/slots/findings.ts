@@ -1,5 +1,6 @@
 /** SL30xx: services and slots of the control plane. SL3101: raw fields. The other codes of SL3 are in `render/findings.ts`. */
 import { problem } from '../../errors/finding.ts'
+import { formatReleases } from '../release/releases.ts'
 
 const suggest = (near: string | undefined): string => (near ? `; did you mean ${near}?` : '')
 
@@ -10,19 +11,29 @@ export const unknownService = problem<{ cloud: string; service: string; nearest:
   remedy: () => 'list the known services with `stackloom slots`, and correct the name or remove it',
 })
 
-export const serviceNotInCrd = problem<{ cloud: string; service: string }>({
+/** `; 18.0-fr4 to main have it`. */
+const formatHistory = (releases: readonly string[]): string =>
+  releases.length > 0 ? `; ${formatReleases(releases)} ${releases.length > 1 ? 'have' : 'has'} it` : ''
+
+export const serviceNotInCrd = problem<{
+  cloud: string
+  service: string
+  /** The target: `18.0-fr3`, or undefined for a CRD that is no known release. */
+  release: string | undefined
+  releases: readonly string[]
+}>({
   code: 'SL3002',
   severity: 'error',
-  message: ({ cloud, service }) => `${cloud}: the control plane's CRD has no service ${service}`,
-  remedy: ({ service }) =>
-    `disable ${service}, or plan against a newer CRD: \`stackloom plan --crd live\` or \`--crd FILE\``,
+  message: ({ cloud, service, release, releases }) =>
+    `${cloud}: the control plane${release ? ` of ${release}` : "'s CRD"} has no service ${service}${formatHistory(releases)}`,
+  remedy: ({ service }) => `disable ${service}, or set spec.cluster.release to a release that has it`,
 })
 
-export const slotMissing = problem<{ cloud: string; slot: string; path: string }>({
+export const slotMissing = problem<{ cloud: string; slot: string; path: string; releases: readonly string[] }>({
   code: 'SL3003',
   severity: 'error',
-  message: ({ cloud, slot, path }) =>
-    `${cloud}: ${slot} needs a Service override, but the CRD has none at spec.${path}`,
+  message: ({ cloud, slot, path, releases }) =>
+    `${cloud}: ${slot} needs a Service override, but the CRD has none at spec.${path}${formatHistory(releases)}`,
   remedy: () =>
     'disable the service, or plan against the CRD of the operator that will run: `stackloom plan --crd live`',
 })
@@ -74,9 +85,41 @@ export const serviceSwitchedByOverride = problem<{ cloud: string; service: strin
     `write \`services: {${service}: ${enabled}}\` instead, so that its addresses are planned`,
 })
 
-export const unknownRawField = problem<{ cloud: string; field: string; nearest: string | undefined }>({
+export const unknownRawField = problem<{
+  cloud: string
+  kind: string
+  field: string
+  nearest: string | undefined
+}>({
   code: 'SL3101',
   severity: 'error',
-  message: ({ cloud, field, nearest }) => `${cloud}: the control plane has no field ${field}${suggest(nearest)}`,
+  message: ({ cloud, kind, field, nearest }) =>
+    `${cloud}: ${kind === 'OpenStackControlPlane' ? 'the control plane' : kind} has no field ${field}${suggest(nearest)}`,
   remedy: ({ nearest }) => (nearest ? `write ${nearest}` : 'remove the field, or plan against the CRD that has it'),
+})
+
+export const fieldNotInRelease = problem<{
+  cloud: string
+  kind: string
+  field: string
+  target: string
+  releases: readonly string[]
+  instead: string | undefined
+}>({
+  code: 'SL3106',
+  severity: 'error',
+  message: ({ cloud, kind, field, target, releases }) =>
+    `${cloud}: ${kind} of ${target} has no field ${field}${formatHistory(releases)}`,
+  remedy: ({ instead }) =>
+    instead
+      ? `write ${instead} instead, or set spec.cluster.release to a release that has the field`
+      : 'remove the field, or set spec.cluster.release to a release that has it',
+})
+
+export const unknownRelease = problem<{ name: string; nearest: string | undefined; known: readonly string[] }>({
+  code: 'SL3010',
+  severity: 'error',
+  message: ({ name, nearest }) => `there is no release ${name}${suggest(nearest)}`,
+  remedy: ({ known }) =>
+    `known: ${known.join(', ')}; for another one remove spec.cluster.release and plan with \`--crd live\` or \`--crd FILE\``,
 })

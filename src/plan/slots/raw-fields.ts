@@ -9,10 +9,13 @@ import { type Finding, finding } from '../../errors/finding.ts'
 import { controlPlaneBindingRules } from '../../ini/binding.ts'
 import { checkIni } from '../../ini/check.ts'
 import type { Cloud, Path } from '../../site/site.ts'
+import { findUnknownFields } from '../release/fields.ts'
+import { fieldHistory, type Release } from '../release/releases.ts'
+import { findRename } from '../release/renames.ts'
 import { type LocatePath, serviceSettings } from './cloud-services.ts'
-import { unknownRawField } from './findings.ts'
+import { fieldNotInRelease, unknownRawField } from './findings.ts'
 import { multiInstanceServices } from './service-catalogue.ts'
-import { type CrdFields, findUnknownFields } from './slot-table.ts'
+import type { SlotTable } from './slots.ts'
 
 /** One piece of raw fields, in the shape of the control plane's spec. */
 export interface RawSource {
@@ -42,19 +45,43 @@ export function rawFieldPath({ path, depth }: RawSource, inSpec: readonly (strin
   return [...path, ...inSpec.slice(depth)]
 }
 
-/** Wrong names and wrong configuration. `fields` is absent where only the slots of a CRD are known. */
-export function checkRawFields(cloud: Cloud, fields: CrdFields | undefined, locate: LocatePath): readonly Finding[] {
-  return rawSources(cloud).flatMap((source) => [
-    ...(fields ? nameFindings(cloud, source, fields, locate) : []),
+/** Wrong names and wrong configuration. Names are not checked where only the slots of a CRD are known. */
+export function checkRawFields(cloud: Cloud, { release }: SlotTable, locate: LocatePath): readonly Finding[] {
+  const controlPlane = rawSources(cloud).flatMap((source) => [
+    ...nameFindings(cloud, source, 'OpenStackControlPlane', release, locate),
     ...configFindings(source, locate),
   ])
+  const nodeSet = cloud.file.overrides?.nodeSet
+  if (!nodeSet) return controlPlane
+  const source = { value: nodeSet, path: [...cloud.path, 'overrides', 'nodeSet'], depth: 0 }
+  return [...controlPlane, ...nameFindings(cloud, source, 'OpenStackDataPlaneNodeSet', release, locate)]
 }
 
-function nameFindings(cloud: Cloud, source: RawSource, fields: CrdFields, locate: LocatePath): readonly Finding[] {
-  return findUnknownFields(source.value, fields).map(({ path, known }) => {
+function nameFindings(
+  cloud: Cloud,
+  source: RawSource,
+  kind: string,
+  release: Release,
+  locate: LocatePath,
+): readonly Finding[] {
+  const schema = release.kinds[kind]
+  if (!schema) return []
+  return findUnknownFields(source.value, schema.spec).map(({ path, known }) => {
     const name = String(path.at(-1))
-    const facts = { cloud: cloud.name, field: `spec.${path.join('.')}`, nearest: closestMatch(name, known) }
-    return finding(unknownRawField, facts, { where: locate(rawFieldPath(source, path)) })
+    const field = `spec.${path.join('.')}`
+    const where = locate(rawFieldPath(source, path))
+    const instead = findRename(kind, path, known)
+    const history = fieldHistory(kind, path)
+    if (history.length > 0) {
+      const target = release.name ?? 'the CRD of this plan'
+      return finding(
+        fieldNotInRelease,
+        { cloud: cloud.name, kind, field, target, releases: history, instead },
+        { where },
+      )
+    }
+    const nearest = instead ?? closestMatch(name, known)
+    return finding(unknownRawField, { cloud: cloud.name, kind, field, nearest }, { where })
   })
 }
 

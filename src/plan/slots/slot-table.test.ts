@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { hashSchema } from '../release/read-crd.ts'
+import type { Schema } from '../release/schema-graph.ts'
 import { builtInTable } from './built-in-crds.ts'
-import { hashSchema, readSlotTable, type Schema } from './slot-table.ts'
+import { readSlotTable } from './slot-table.ts'
 import { detectEra, type SlotTable } from './slots.ts'
 
 const override = { properties: { metadata: {}, spec: {} } }
@@ -69,7 +71,7 @@ describe('the slot table', () => {
     expect(shapes(spec)).toEqual({})
   })
 
-  it('finds every slot of the pinned CRD: three shapes and the annotations of logging', () => {
+  it('finds every slot of the default release: three shapes and the annotations of logging', () => {
     const table = builtInTable()
     expect(detectEra(table)).toBe('today')
     expect(table.slots.map((slot) => `${slot.path.join('.')} ${slot.shape}`)).toMatchInlineSnapshot(`
@@ -98,9 +100,12 @@ describe('the slot table', () => {
         "ovn.template.ovnDBCluster.*.override.service single",
         "placement.template.override.service endpoints",
         "rabbitmq.templates.*.override.service single",
+        "rabbitmq.templates.*.podOverride.services list",
         "swift.template.swiftProxy.override.service endpoints",
         "telemetry.template.autoscaling.aodh.override.service endpoints",
+        "telemetry.template.cloudkitty.cloudKittyAPI.override.service endpoints",
         "telemetry.template.logging.annotations annotations",
+        "watcher.template.apiServiceTemplate.override.service endpoints",
       ]
     `)
     expect(table.services).toContain('redis')

@@ -115,14 +115,15 @@ describe('a cloud is reported', () => {
   })
 
   it('for a service that the CRD does not have', () => {
-    expect(problems(usesOf(testCloud({ services: { watcher: true } })))).toEqual([
-      "SL3002 rhoso1: the control plane's CRD has no service watcher",
+    const table = builtInTable('18.0-fr3')
+    expect(problems(usesOf(testCloud({ services: { watcher: true } }), { table }))).toEqual([
+      'SL3002 rhoso1: the control plane of 18.0-fr3 has no service watcher; 18.0-fr4 to main have it',
     ])
   })
 
   it('for a Service without a slot in the CRD', () => {
     expect(problems(usesOf(testCloud({ services: { swift: true } }), { table: builtInTable('2023') }))).toEqual([
-      'SL3003 rhoso1: swift.internal needs a Service override, but the CRD has none at spec.swift.template.swiftProxy',
+      'SL3003 rhoso1: swift.internal needs a Service override, but the CRD has none at spec.swift.template.swiftProxy; 18.0-fr1 to main have it',
     ])
   })
 

@@ -5,6 +5,7 @@
  */
 import { type Finding, finding, type Where } from '../../errors/finding.ts'
 import type { Cloud, CloudNetwork, Cluster } from '../../site/site.ts'
+import { fieldHistory } from '../release/releases.ts'
 import {
   type CloudService,
   cellNames,
@@ -55,7 +56,8 @@ function missing(
   { name, endpoint }: ServiceRequest,
 ): Finding {
   const where = locate([...cloud.path, 'services', entry.name])
-  return finding(slotMissing, { cloud: cloud.name, slot: name, path: endpoint.path }, { where })
+  const releases = fieldHistory('OpenStackControlPlane', [...endpoint.path.split('.'), 'override'])
+  return finding(slotMissing, { cloud: cloud.name, slot: name, path: endpoint.path, releases }, { where })
 }
 
 /** A Service that a cloud needs; the CRD may have no slot for it. */

@@ -3,6 +3,8 @@
  *
  * Tables of known CRDs are built in, and a table can be read from any CRD; the lock records the one that was used.
  */
+import type { Release } from '../release/releases.ts'
+
 /** How a slot takes its Service settings. */
 export type SlotShape =
   /** A map with the keys `internal` and `public`, one override each. */
@@ -34,6 +36,8 @@ export interface SlotTable {
   readonly slots: readonly Slot[]
   /** Every service that this CRD can switch on or off. */
   readonly services: readonly string[]
+  /** The fields of the kinds that were read with it; no kind for a table of a lock whose CRD is not built in. */
+  readonly release: Release
 }
 
 /** One slot of one cloud: a Service that will exist. */

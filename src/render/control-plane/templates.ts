@@ -62,11 +62,6 @@ export const DATABASE = 'openstack'
 /** Not spread in glance and neutron, which every cloud has: V8 adds fields slowly to what a spread has copied. */
 const access = { databaseInstance: DATABASE, secret: SECRET }
 
-// The CRD requires an image, and the operator's webhook would set this one; the controller uses the image of the
-// OpenStackVersion anyway.
-const GLANCE_IMAGE = 'quay.io/podified-antelope-centos9/openstack-glance-api:current-podified'
-const HTTPD_IMAGE = 'registry.redhat.io/ubi9/httpd-24:latest'
-
 export const templates: Readonly<Record<string, Template>> = {
   galera: ({ cells, quorum, storageClass }) => ({
     templates: Object.fromEntries(
@@ -101,7 +96,6 @@ export const templates: Readonly<Record<string, Template>> = {
         glanceApis.map((name) => [
           name,
           {
-            containerImage: GLANCE_IMAGE,
             replicas: 1,
             // A second pod cannot see files on the volume of the first.
             type: ceph ? 'split' : 'single',
@@ -233,7 +227,6 @@ export const templates: Readonly<Record<string, Template>> = {
     return {
       template: {
         ...access,
-        apacheContainerImage: HTTPD_IMAGE,
         octaviaAPI: { ...access, serviceAccount: 'octavia', replicas: 1 },
         octaviaHousekeeping: worker('housekeeping'),
         octaviaHealthManager: worker('healthmanager'),

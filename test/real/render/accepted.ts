@@ -3,6 +3,7 @@
  *
  * Returns what is wrong: refusals, warnings, fields that were dropped or changed.
  */
+import type { KubeObject } from '../../../src/api/object.ts'
 import type { ObjectRef } from '../../../src/kube/client.ts'
 import { connect } from '../../../src/kube/connect.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
@@ -15,16 +16,22 @@ export interface Acceptance {
   readonly problems: readonly string[]
 }
 
-export async function applyAll(plan: Plan, cluster: Cluster): Promise<Acceptance> {
+export function applyAll(plan: Plan, cluster: Cluster): Promise<Acceptance> {
+  return applyObjects(
+    renderDocuments(plan).map(({ object }) => object),
+    cluster,
+  )
+}
+
+export async function applyObjects(objects: readonly KubeObject[], cluster: Cluster): Promise<Acceptance> {
   const problems: string[] = []
   const { client, close } = await connect({
     kubeconfig: cluster.kubeconfig,
     env: process.env,
     onWarning: (text) => problems.push(`warning: ${text}`),
   })
-  const documents = renderDocuments(plan)
   try {
-    for (const { object } of documents) {
+    for (const object of objects) {
       const { apiVersion, kind, metadata } = object
       const who = `${kind} ${metadata.namespace ?? ''}/${metadata.name}`
       try {
@@ -39,5 +46,5 @@ export async function applyAll(plan: Plan, cluster: Cluster): Promise<Acceptance
   } finally {
     await close()
   }
-  return { applied: documents.length, problems }
+  return { applied: objects.length, problems }
 }
