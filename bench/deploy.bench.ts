@@ -19,7 +19,7 @@ import type { StageContext } from '../src/run/stage.ts'
 import { ensurePrograms } from '../src/sandbox/build/ensure-programs.ts'
 import { startCluster } from '../test/cluster.ts'
 import { neverAborted } from '../test/never-aborted.ts'
-import { testPlan } from '../test/plan.ts'
+import { sandboxPlan } from '../test/plan.ts'
 import { nodeNames, prepareCluster, startActors } from '../test/real/deploy/deployment-fixture.ts'
 import { sandboxContext } from '../test/sandbox-context.ts'
 import type { Figure } from '../tools/figure.ts'
@@ -34,7 +34,7 @@ function cloudsOf(round: number, many: number): readonly KubeObject[] {
     name: `r${round}c${index}`,
     namespace: `r${round}c${index}`,
   }))
-  return renderDocuments(testPlan({ clouds, nodes: NODES }))
+  return renderDocuments(sandboxPlan({ clouds, nodes: NODES }))
     .filter(({ cloud }) => cloud !== undefined)
     .map(({ object }) => object)
 }
@@ -109,7 +109,7 @@ interface RunFigures {
 
 function sitePlan(many: number): Plan {
   const clouds = Array.from({ length: many }, (_, index) => ({ name: `c${index}`, namespace: `c${index}` }))
-  return testPlan({ clouds, nodes: NODES })
+  return sandboxPlan({ clouds, nodes: NODES })
 }
 
 const ran = once(async (): Promise<RunFigures> => {

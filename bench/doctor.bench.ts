@@ -14,7 +14,7 @@ import type { KubeClient } from '../src/kube/client.ts'
 import { renderDocuments } from '../src/render/render.ts'
 import { startCluster } from '../test/cluster.ts'
 import { neverAborted } from '../test/never-aborted.ts'
-import { testPlan } from '../test/plan.ts'
+import { sandboxPlan } from '../test/plan.ts'
 import { prepareCluster } from '../test/real/deploy/deployment-fixture.ts'
 import type { Figure } from '../tools/figure.ts'
 import { ratio } from '../tools/measure.ts'
@@ -23,7 +23,7 @@ const CLOUDS = 50
 const OBJECTS = 100_000
 
 const plan = () =>
-  testPlan({
+  sandboxPlan({
     nodes: 3,
     clouds: Array.from({ length: CLOUDS }, (_, at) => ({ name: `cloud${at}`, namespace: `cloud${at}` })),
   })

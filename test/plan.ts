@@ -73,6 +73,11 @@ export function testPlan(settings: PlanSettings = {}): Plan {
   }
 }
 
+/** For tests that apply what they render: the set `today` of the sandbox has the CRDs of this release. */
+export function sandboxPlan(settings: PlanSettings = {}): Plan {
+  return testPlan({ table: builtInTable('0.6.0'), ...settings })
+}
+
 function plannedCloud(site: Site, from: Cloud, index: number, table: SlotTable, shared: boolean): PlannedCloud {
   const { services, uses } = slotUses({
     cloud: from,

@@ -55,7 +55,7 @@ async function demo(context: SandboxContext, folder: string): Promise<number> {
 
   heading('2. One file, two clouds')
   await writeFile(path.join(folder, 'site.yaml'), await readFile(SITE))
-  const planned = await stackloom(folder, kubeconfig, 'plan')
+  const planned = await stackloom(folder, kubeconfig, 'plan', '--crd', 'live')
   if (planned !== 0) return planned
 
   heading('3. Deploy')

@@ -26,6 +26,7 @@ import {
 import { asFields, type Fields } from './merge.ts'
 import { networksAnnotation } from './multus.ts'
 import { installRequirements } from './operators.ts'
+import { lintRelease } from './release-lints.ts'
 import { spanRanges } from './spans.ts'
 
 export function lintDocuments(plan: Plan, locate: LocatePath): readonly Finding[] {
@@ -37,6 +38,7 @@ export function lintDocuments(plan: Plan, locate: LocatePath): readonly Finding[
   const where = locate(['spec', 'cluster', 'nodes'])
   return [
     ...raw,
+    ...lintRelease(plan, locate),
     ...(nodes.length < 3 ? [finding(fewNodes, { nodes: nodes.length }, { where })] : []),
     ...(needed.length > 0
       ? [finding(prerequisites, { what: needed }, { where: locate(['spec', 'cluster', 'platform']) })]

@@ -54,7 +54,7 @@ describe('the known releases', () => {
 
 describe.each(names)('documents for %s', (name) => {
   it.each(exampleSites)('have no unknown and no missing field: %s', (example) => {
-    const { kinds } = findRelease(name) ?? { kinds: {} }
+    const release = findRelease(name)
     const plan = planForRelease(example, name)
     // A plan with errors is never rendered: these releases lack services of the example.
     if (hasErrors(plan.findings)) {
@@ -63,7 +63,7 @@ describe.each(names)('documents for %s', (name) => {
       return
     }
     const problems = renderDocuments(plan).flatMap(({ object: { kind, spec } }) => {
-      const schema = kinds[kind]?.spec
+      const schema = release?.kinds[kind]?.spec
       if (!schema) return []
       const unknown = findUnknownFields(spec, schema).map((field) => `unknown ${kind} ${field.path.join('.')}`)
       return [...unknown, ...missingFields(spec, schema).map((field) => `missing ${kind} ${field.join('.')}`)]

@@ -1,9 +1,9 @@
 /** Plans clouds as install_yamls deploys them, one for each case of a test. */
 import type { Plan } from '../../../src/plan/plan.ts'
-import { testPlan } from '../../plan.ts'
+import { sandboxPlan } from '../../plan.ts'
 
 export function adoptPlan(clouds: number): Plan {
-  return testPlan({
+  return sandboxPlan({
     clouds: Array.from({ length: clouds }, (_, index) => ({
       name: `rhoso${index}`,
       namespace: `openstack${index}`,

@@ -5,7 +5,7 @@ import { runIdentity, withRunLease } from '../../../src/deploy/run-lease.ts'
 import { NODE_FAILURE } from '../../../src/sandbox/actors/nmstate/nmstate-actor.ts'
 import { defaultGrace } from '../../../src/verify/readiness/verdict.ts'
 import { useCluster } from '../../cluster.ts'
-import { testPlan } from '../../plan.ts'
+import { sandboxPlan } from '../../plan.ts'
 import {
   deploy,
   failedStages,
@@ -15,7 +15,7 @@ import {
   startActors,
 } from './deployment-fixture.ts'
 
-const plan = testPlan({ nodes: 2, clouds: [{ name: 'rhoso1', namespace: 'openstack' }] })
+const plan = sandboxPlan({ nodes: 2, clouds: [{ name: 'rhoso1', namespace: 'openstack' }] })
 const poolRef = { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', namespace: 'metallb-system' }
 /** The address that the APIs of internalapi share. */
 function apiVip(): string {

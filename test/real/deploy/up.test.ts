@@ -9,7 +9,7 @@ import { renderDocuments } from '../../../src/render/render.ts'
 import { fieldDifferences } from '../../../src/verify/field-differences.ts'
 import { ingressAddresses } from '../../../src/verify/readiness/load-balancer.ts'
 import { useCluster } from '../../cluster.ts'
-import { testPlan } from '../../plan.ts'
+import { sandboxPlan } from '../../plan.ts'
 import {
   deploy,
   failedStages,
@@ -26,8 +26,8 @@ import {
 const rhoso1 = { name: 'rhoso1', namespace: 'openstack', hosts: [{ name: 'compute-0' }] }
 const rhoso2 = { name: 'rhoso2', namespace: 'openstack2' }
 const rhoso3 = { name: 'rhoso3', namespace: 'openstack3' }
-const two = testPlan({ nodes: 2, clouds: [rhoso1, rhoso2] })
-const three = testPlan({ nodes: 2, clouds: [rhoso1, rhoso2, rhoso3] })
+const two = sandboxPlan({ nodes: 2, clouds: [rhoso1, rhoso2] })
+const three = sandboxPlan({ nodes: 2, clouds: [rhoso1, rhoso2, rhoso3] })
 
 const DEPLOYMENT = { apiVersion: 'dataplane.openstack.org/v1beta1', kind: 'OpenStackDataPlaneDeployment' }
 

@@ -15,10 +15,10 @@ import { AVAILABLE } from '../../../src/sandbox/actors/openstack/openstack-versi
 import { useCluster } from '../../cluster.ts'
 import { testIo } from '../../io.ts'
 import { neverAborted } from '../../never-aborted.ts'
-import { testPlan } from '../../plan.ts'
+import { sandboxPlan } from '../../plan.ts'
 import { nodeNames, prepareCluster, type RunningActors, startActors } from './deployment-fixture.ts'
 
-const plan = testPlan({
+const plan = sandboxPlan({
   nodes: 1,
   clouds: [
     { name: 'rhoso1', namespace: 'openstack', hosts: [{ name: 'compute-0' }] },

@@ -12,7 +12,7 @@ import { ownCrds } from '../../../src/operator/parts.ts'
 import { listCloudDnsNames } from '../../../src/plan/dns-names.ts'
 import { useCluster } from '../../cluster.ts'
 import { testIo } from '../../io.ts'
-import { testPlan } from '../../plan.ts'
+import { sandboxPlan } from '../../plan.ts'
 import { siteText } from '../../site.ts'
 import { deploy, nodeNames, prepareCluster, type RunningActors, startActors } from '../deploy/deployment-fixture.ts'
 import { type RunningOperator, startOperator } from '../ipam/operator.ts'
@@ -25,7 +25,7 @@ const clouds = [
   { name: 'rhoso1', namespace: 'openstack', hosts: [{ name: 'compute-0' }] },
   { name: 'rhoso2', namespace: 'openstack2' },
 ]
-const plan = testPlan({ nodes: 2, clouds })
+const plan = sandboxPlan({ nodes: 2, clouds })
 
 describe('two clouds', { timeout: 240_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })

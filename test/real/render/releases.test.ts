@@ -16,23 +16,35 @@ const releases = loadReleases()
   .map(({ name }) => name)
   .filter((name) => existsSync(path.join(FOLDER, name)))
 
-/** Creates the CRDs of a release and waits until the server serves their kinds. */
+const CRD = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' }
+
+/** Replaces the CRDs, with all objects of their kinds, and waits until the server serves the new ones. */
 async function installCrds({ client }: Cluster, release: string): Promise<void> {
+  const isOurs = (crd: KubeObject): boolean => known.includes(readCrd(crd).kind ?? '')
+  const old = (await client.list(CRD)).items.filter(isOurs)
+  for (const { metadata } of old) await client.delete({ ...CRD, name: metadata.name })
+  for (const { metadata } of old) {
+    await until(async () => (await client.get({ ...CRD, name: metadata.name })) === undefined)
+  }
   const folder = path.join(FOLDER, release)
   const crds = readdirSync(folder)
     .map((file) => JSON.parse(readFileSync(path.join(folder, file), 'utf8')) as KubeObject)
-    .map((crd) => ({ crd, reading: readCrd(crd) }))
-    .filter(({ reading }) => known.includes(reading.kind ?? ''))
-  for (const { crd } of crds) await client.apply(crd, { fieldManager: 'administrator' })
-  for (const { reading } of crds) {
+    .filter(isOurs)
+  for (const crd of crds) await client.apply(crd, { fieldManager: 'administrator' })
+  for (const reading of crds.map(readCrd)) {
     if (reading.result !== 'read') continue
-    const isServed = (): Promise<boolean> =>
-      client.list({ apiVersion: reading.apiVersion, kind: reading.kind }).then(
+    const { apiVersion, kind } = reading
+    await until(() =>
+      client.list({ apiVersion, kind }).then(
         () => true,
         () => false,
-      )
-    while (!(await isServed())) await new Promise((resolve) => setTimeout(resolve, 100))
+      ),
+    )
   }
+}
+
+async function until(isDone: () => Promise<boolean>): Promise<void> {
+  while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, 100))
 }
 
 describe.skipIf(releases.length === 0)('documents for each release (needs the CRDs in ../shared/crds)', () => {
@@ -40,9 +52,10 @@ describe.skipIf(releases.length === 0)('documents for each release (needs the CR
     expect(releases).toContain('18.0-fr6')
   })
 
+  const cluster = useCluster({ crds: 'none' })
+
   describe.each(releases)('%s', (release) => {
-    const cluster = useCluster({ crds: 'none' })
-    beforeAll(() => installCrds(cluster, release), 60_000)
+    beforeAll(() => installCrds(cluster, release), 90_000)
 
     it.each(exampleSites)(
       'are accepted by an API server with its CRDs: %s',

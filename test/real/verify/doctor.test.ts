@@ -14,7 +14,7 @@ import { rules } from '../../../src/doctor/rules.ts'
 import { useCluster } from '../../cluster.ts'
 import { service } from '../../doctor/objects.ts'
 import { testIo } from '../../io.ts'
-import { testPlan } from '../../plan.ts'
+import { sandboxPlan } from '../../plan.ts'
 import {
   allActors,
   deploy,
@@ -27,7 +27,7 @@ import {
 
 const escaped = (text: string): string => text.replaceAll(/[[\]()|.?*+^$]/g, '\\$&')
 
-const plan = testPlan({
+const plan = sandboxPlan({
   nodes: 2,
   clouds: [
     { name: 'rhoso1', namespace: 'openstack', hosts: [{ name: 'compute-0' }] },

@@ -20,7 +20,7 @@ import type { Family } from '../../../src/site/site.ts'
 import { probeScript } from '../../../src/verify/probe/probe-script.ts'
 import { useCluster } from '../../cluster.ts'
 import { count } from '../../counts.ts'
-import { testPlan } from '../../plan.ts'
+import { sandboxPlan } from '../../plan.ts'
 import { sandboxContext } from '../../sandbox-context.ts'
 import { hasTool, requireRoot, requireTool } from '../../tools.ts'
 import { makeRig, type Rig } from './net-rig.ts'
@@ -52,7 +52,7 @@ const clouds = [
 ]
 /** IPv6 takes its time to settle on new interfaces: tried where there is time. */
 const families: readonly Family[] = count({ test: 1, soak: 2 }) === 2 ? [4, 6] : [4]
-const plan = narrowed(testPlan({ nodes: 2, clouds, families }))
+const plan = narrowed(sandboxPlan({ nodes: 2, clouds, families }))
 const [near = '', far = ''] = plan.from.cluster.nodes.map(({ name }) => name)
 const TOOLS = ['ip', 'ping', 'arping', 'nc', 'busybox']
 const NAMESPACE = 'metallb-system'
