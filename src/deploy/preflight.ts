@@ -17,6 +17,7 @@ import type { RenderedDocument } from '../render/render.ts'
 import { applyAcceptances } from '../site/accept.ts'
 import { capacityFindings, capacityKinds, takenVipFindings, vipCapacityFindings } from '../verify/capacity.ts'
 import { SERVICE } from '../verify/checks/check-definition.ts'
+import { readReleaseCrds, refusedFields } from './cluster-release.ts'
 import {
   clusterDnsMissing,
   crdMismatch,
@@ -45,7 +46,8 @@ export function preflightStage(deps: PreflightDeps): StageWork {
   const { client, view, plan } = deps
   const check = async (): Promise<Preflight> => {
     const { findings, settings } = checkCluster(plan, view.index(), await readControlPlaneCrd(client))
-    return { settings, findings: [...findings, ...(await checkCapacity(deps))] }
+    const refused = refusedFields(deps.documents, plan.slots.release, await readReleaseCrds(client))
+    return { settings, findings: [...findings, ...refused, ...(await checkCapacity(deps))] }
   }
   return {
     check: async (context) => {

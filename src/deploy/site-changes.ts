@@ -17,6 +17,7 @@ import type { Selection } from '../run/selection.ts'
 import type { StageContext } from '../run/stage.ts'
 import { fieldDifferences } from '../verify/field-differences.ts'
 import { runParallel } from './apply.ts'
+import { readReleaseCrds, refusedFields } from './cluster-release.ts'
 import { strandedCloud } from './findings/up.ts'
 import {
   type Inventory,
@@ -78,13 +79,14 @@ export async function diffSite(
   })
   const inventories = await readInventories(client)
   const { findings, settings } = checkCluster(plan, view.index(), await readControlPlaneCrd(client))
+  const refused = refusedFields(selected, plan.slots.release, await readReleaseCrds(client))
   const names = plan.clouds.map(({ name }) => name)
   return {
     documents: changes,
     settings,
     leftovers: findLeftovers(plan, documents, inventories, selection.clouds),
     inventories,
-    findings: [...findings, ...strandedFindings(names, changes, inventories)],
+    findings: [...findings, ...refused, ...strandedFindings(names, changes, inventories)],
   }
 }
 

@@ -17,6 +17,7 @@ import {
 import { liveReadiness } from '../verify/readiness/readiness.ts'
 import { worst } from '../verify/readiness/verdict.ts'
 import { requiredKinds, verify } from '../verify/verify.ts'
+import { readReleaseCrds, refusedFields } from './cluster-release.ts'
 import { crdFindings, type PreflightDeps, preflightStage, readControlPlaneCrd } from './preflight.ts'
 import { secretsStage } from './secrets.ts'
 import { type CloudStage, type SharedStage, type StageEntry, stageTable } from './stage-table.ts'
@@ -113,7 +114,10 @@ function sharedWork(name: SharedStage, deps: SiteStageDeps, objects: readonly Ku
   const operator = { ...operators[name], objects }
   if (name !== 'openstack-init') return operatorStage(deps, operator)
   // Before this stage there may have been no CRD to compare with.
-  const inspect = async () => crdFindings(deps.plan.slots, await readControlPlaneCrd(deps.client))
+  const inspect = async () => [
+    ...crdFindings(deps.plan.slots, await readControlPlaneCrd(deps.client)),
+    ...refusedFields(deps.documents, deps.plan.slots.release, await readReleaseCrds(deps.client)),
+  ]
   return operatorStage(deps, { ...operator, inspect })
 }
 
