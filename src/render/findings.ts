@@ -96,37 +96,24 @@ export const editedTreeFile = problem<{ file: string }>({
 export const fieldLeftOut = problem<{ kind: string; field: string; nearest: string }>({
   code: 'SL3107',
   severity: 'warning',
-  title: 'The CRD lacks a field that Stackloom renders',
   message: ({ kind, field, nearest }) => `${kind} has no field ${field}, which ${nearest} has: it is left out`,
   remedy: ({ field }) => `look up what replaces ${field} in this version, and set it with raw fields if it is needed`,
-  description: `The plan is for CRDs that are no release that Stackloom knows. A field that these CRDs do not have would be
-refused by the API server, so it is not rendered; what it configured takes the operator's default.`,
-  example: { kind: 'OpenStackControlPlane', field: 'spec.glance.template.keystoneEndpoint', nearest: '18.0-fr6' },
 })
 
 export const requiredFieldMissing = problem<{ cloud: string; kind: string; field: string }>({
   code: 'SL3108',
   severity: 'error',
-  title: 'The target release requires a field that nothing sets',
   message: ({ cloud, kind, field }) => `${cloud}: ${kind} requires ${field}, and nothing sets it`,
   remedy: ({ field, kind }) =>
     `set ${field} in overrides.${kind === 'OpenStackDataPlaneNodeSet' ? 'nodeSet' : 'controlPlane'} of the cloud`,
-  description: `The API server refuses an object without a field that its CRD requires and for which it has no default.
-Stackloom sets such fields for the releases that it knows; raw fields of the site file may remove one, and an unknown
-CRD may require another.`,
-  example: { cloud: 'rhoso1', kind: 'OpenStackControlPlane', field: 'spec.glance.template.glanceAPIs.default.type' },
 })
 
 export const slotMoved = problem<{ path: string; change: 'gone' | 'new'; nearest: string }>({
   code: 'SL3109',
   severity: 'warning',
-  title: 'The CRD has other slots than the nearest release',
   message: ({ path, change, nearest }) =>
     change === 'gone'
       ? `there is no slot spec.${path}, which ${nearest} has`
       : `there is a slot spec.${path}, which ${nearest} does not have`,
   remedy: () => 'compare with `stackloom slots --crd`, and set the Service of a new slot with raw fields',
-  description: `The plan is for CRDs that are no release that Stackloom knows. A slot that moved has an old and a new path; the
-Service of a slot that is not filled gets an address of any pool.`,
-  example: { path: 'zaqar.template.override.service', change: 'new', nearest: '18.0-fr6' },
 })

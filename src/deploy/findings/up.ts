@@ -173,20 +173,10 @@ export const refusedByCrd = problem<{
 }>({
   code: 'SL4028',
   severity: 'error',
-  title: "The cluster's CRDs would refuse an object of the plan",
   message: ({ kind, field, problem: what, planned, cluster }) =>
     what === 'unknown'
       ? `${kind} of this cluster (${cluster}) has no field ${field}, which is rendered for ${planned}`
       : `${kind} of this cluster (${cluster}) requires ${field}, which is not rendered for ${planned}`,
   remedy: ({ cluster }) =>
     `plan for this cluster: \`stackloom plan --crd live\`, or set spec.cluster.release${/^\S+$/.test(cluster) ? ` to ${cluster}` : ''}`,
-  description: `What is rendered follows the release that the plan is for. The CRDs of the cluster are compared with every
-object before anything is applied: the API server would refuse the object in the middle of a deployment.`,
-  example: {
-    kind: 'OpenStackControlPlane',
-    field: 'spec.glance.template.glanceAPIs.default.containerImage',
-    problem: 'unknown',
-    planned: '18.0-fr4',
-    cluster: '18.0-fr6',
-  },
 })

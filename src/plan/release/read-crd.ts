@@ -30,7 +30,9 @@ export function readCrd(crd: unknown): CrdReading {
   const spec = schema?.properties?.['spec']
   if (!schema || !spec?.properties)
     return { result: 'refused', reason: 'its stored version has no schema with a spec', kind }
-  const apiVersion = `${String(recordAt(crd, 'spec')?.['group'] ?? '')}/${String((stored as { name?: unknown }).name ?? '')}`
+  const group = recordAt(crd, 'spec')?.['group']
+  const version = isRecord(stored) ? stored['name'] : undefined
+  const apiVersion = [group, version].filter((part) => typeof part === 'string').join('/')
   return { result: 'read', kind, apiVersion, crd: hashSchema(schema), spec }
 }
 
