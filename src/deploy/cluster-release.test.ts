@@ -34,7 +34,7 @@ function refused(release: string, glanceApi: object): readonly string[] {
 describe('refusedFields', () => {
   it('names a field that the cluster does not have', () => {
     expect(refused('18.0-fr4', { properties: others })).toEqual([
-      'SL4028 error OpenStackControlPlane of this cluster has no field spec.glance.template.glanceAPIs.default.containerImage, which is rendered for 18.0-fr4',
+      'SL4029 error OpenStackControlPlane of this cluster has no field spec.glance.template.glanceAPIs.default.containerImage, which is rendered for 18.0-fr4',
     ])
   })
 
@@ -42,7 +42,7 @@ describe('refusedFields', () => {
     expect(
       refused('18.0-fr6', { properties: { ...others, containerImage: {} }, required: ['containerImage'] }),
     ).toEqual([
-      'SL4028 error OpenStackControlPlane of this cluster requires spec.glance.template.glanceAPIs.default.containerImage, which is not rendered for 18.0-fr6',
+      'SL4029 error OpenStackControlPlane of this cluster requires spec.glance.template.glanceAPIs.default.containerImage, which is not rendered for 18.0-fr6',
     ])
   })
 

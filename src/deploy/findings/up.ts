@@ -171,7 +171,7 @@ export const refusedByCrd = problem<{
   planned: string
   cluster: string
 }>({
-  code: 'SL4028',
+  code: 'SL4029',
   severity: 'error',
   message: ({ kind, field, problem: what, planned, cluster }) =>
     what === 'unknown'
