@@ -10,7 +10,7 @@ export interface FieldDifferences {
   readonly required: readonly string[]
 }
 
-export function compareSchemas(from: FieldGraph, to: FieldGraph): FieldDifferences {
+function compareSchemas(from: FieldGraph, to: FieldGraph): FieldDifferences {
   const added: string[] = []
   const removed: string[] = []
   const required: string[] = []

@@ -2,10 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { exampleSites, planForRelease } from '../../../test/examples.ts'
 import { formatReleaseData, mergeReleases, readReleaseFolder } from '../../../tools/generate-releases.ts'
-import { hasErrors } from '../../errors/finding.ts'
-import { renderDocuments } from '../../render/render.ts'
 import { builtInTable } from '../slots/built-in-crds.ts'
 import { compareReleases, matchRelease } from './compare.ts'
 import { findUnknownFields, missingFields, pruneFields } from './fields.ts'
@@ -52,31 +49,12 @@ describe('the known releases', () => {
   })
 })
 
-describe.each(names)('documents for %s', (name) => {
-  it.each(exampleSites)('have no unknown and no missing field: %s', (example) => {
-    const release = findRelease(name)
-    const plan = planForRelease(example, name)
-    // A plan with errors is never rendered: these releases lack services of the example.
-    if (hasErrors(plan.findings)) {
-      expect(example).toBe('every-service')
-      expect(['2023', '18.0-fr1']).toContain(name)
-      return
-    }
-    const problems = renderDocuments(plan).flatMap(({ object: { kind, spec } }) => {
-      const schema = release?.kinds[kind]?.spec
-      if (!schema) return []
-      const unknown = findUnknownFields(spec, schema).map((field) => `unknown ${kind} ${field.path.join('.')}`)
-      return [...unknown, ...missingFields(spec, schema).map((field) => `missing ${kind} ${field.join('.')}`)]
-    })
-    expect(problems).toEqual([])
-  })
-})
-
 describe.skipIf(folders.length === 0)('the slots of each release (needs the CRDs in ../shared/crds)', () => {
   it.each(folders)('are the override.service places of the CRD: %s', (folder) => {
     const file = path.join(folder, 'core.openstack.org_openstackcontrolplanes.json')
-    const crd = JSON.parse(readFileSync(file, 'utf8')) as { spec: { versions: readonly { schema: unknown }[] } }
-    const { openAPIV3Schema } = crd.spec.versions[0]?.schema as { openAPIV3Schema: Schema }
+    const crd = JSON.parse(readFileSync(file, 'utf8')) as { spec: { versions: readonly [{ schema: unknown }] } }
+    const [version] = crd.spec.versions
+    const { openAPIV3Schema } = version.schema as { openAPIV3Schema: Schema }
     const places: string[] = []
     const visit = (schema: Schema, at: readonly string[]): void => {
       const isPlace = /\.(?:override\.services?|podOverride\.services)$/.test(at.join('.'))
