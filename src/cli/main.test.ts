@@ -55,6 +55,14 @@ describe('the program', () => {
     expect(io.out()).toMatch(/other +is not loaded/)
   })
 
+  it('prints the help of a name that only groups commands', async () => {
+    for (const words of [[], ['--debug'], ...['lab', 'operator', 'dns', 'sandbox'].map((name) => [name])]) {
+      const io = testIo()
+      expect(await main(words, io)).toBe(0)
+      expect(io.out()).toMatch(/^Usage: stackloom .*\n[^]*\nCommands:\n/)
+    }
+  })
+
   it('reports a wrong option with code, remedy and the closest name, and exits 2', async () => {
     const io = testIo()
     expect(await main(['explain', '--outptu', 'json'], io)).toBe(2)

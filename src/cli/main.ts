@@ -77,10 +77,9 @@ async function parse(program: Command, argv: readonly string[]): Promise<void> {
   try {
     await program.parseAsync([...argv], { from: 'user' })
   } catch (thrown) {
-    if (!(thrown instanceof CommanderError) || thrown.exitCode === 0 || thrown.code === 'commander.help') {
-      throw thrown
-    }
+    if (!(thrown instanceof CommanderError) || thrown.exitCode === 0) throw thrown
     const used = findCommand(program, argv)
+    if (thrown.code === 'commander.help') return used.outputHelp()
     const reason = thrown.message.replace(/^error: /, '') + fileHint(thrown, used, argv)
     throw failure(wrongUse, { reason, command: commandPath(used) })
   }
