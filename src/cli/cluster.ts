@@ -1,5 +1,5 @@
 /**
- * Connects a command to its cluster by `--kubeconfig`, `--context` and `-n`, as kubectl does.
+ * Connects a command to its cluster by `--kubeconfig`, `--context` and, where it has a meaning, `-n`, as kubectl does.
  *
  * The client is loaded on the first connection, so that other commands start without it.
  */
@@ -20,11 +20,15 @@ export interface ClusterFlags {
   readonly namespace?: string
 }
 
-export function withClusterFlags(command: Command): Command {
+/** For commands on a whole site, which have no use for a namespace. */
+export function withConnectionFlags(command: Command): Command {
   return command
     .option('--kubeconfig <file>', 'use this kubeconfig (default: KUBECONFIG, ~/.kube/config, the pod)')
-    .option('--context <name>', 'use this context of the kubeconfig (default: its current context)')
-    .option('-n, --namespace <name>', 'use this namespace')
+    .option('--context <context>', 'use this context of the kubeconfig (default: its current context)')
+}
+
+export function withClusterFlags(command: Command, use = 'use this namespace'): Command {
+  return withConnectionFlags(command).option('-n, --namespace <namespace>', use)
 }
 
 /** Sends nothing yet; the caller closes the connection. Warnings of the server go to stderr, each once. */

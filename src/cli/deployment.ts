@@ -3,39 +3,85 @@ import type { Command } from 'commander'
 import { systemClock } from '../clock/clock.ts'
 import type { LiveView } from '../deploy/live-view.ts'
 import { closestMatch } from '../errors/closest-match.ts'
+import { wrongUse } from '../errors/common.ts'
 import { failure } from '../errors/failure.ts'
 import type { Connection } from '../kube/connect.ts'
 import type { RenderedDocument } from '../render/render.ts'
 import { unknownCloud } from '../run/findings.ts'
 import type { Selection } from '../run/selection.ts'
 import type { StageContext } from '../run/stage.ts'
-import { type ClusterFlags, openCluster } from './cluster.ts'
+import { type ClusterFlags, openCluster, withClusterFlags } from './cluster.ts'
 import type { Io } from './io.ts'
 import { formatFindings } from './output/findings.ts'
 import { failOnErrors, type Planning, type PlanningOptions, planFromFiles } from './planning.ts'
+import { once, repeatable } from './repeatable.ts'
 
-export interface SelectionFlags {
-  readonly cloud?: readonly string[]
+export interface SelectionFlags extends CloudFlags {
   readonly stage?: readonly string[]
   readonly from?: readonly string[]
   readonly until?: readonly string[]
   readonly skip?: readonly string[]
 }
 
-export const collect = (word: string, before: readonly string[] = []): readonly string[] => [...before, word]
-
-export function withSelectionFlags(command: Command): Command {
-  return command
-    .option('--cloud <name>', 'limit to this cloud and what the clouds share; may be repeated', collect)
-    .option('--stage <name>', 'run only this stage; may be repeated', collect)
-    .option('--from <stage>', 'run this stage and everything that depends on it; may be repeated', collect)
-    .option('--until <stage>', 'run this stage and everything before it; may be repeated', collect)
-    .option('--skip <stage>', 'skip this stage; may be repeated', collect)
+export interface CloudFlags {
+  readonly cloud?: readonly string[]
+  readonly namespace?: string
 }
 
-export function parseSelection({ cloud, stage, from, until, skip }: SelectionFlags): Selection {
+/** `--cloud` and `-n`: a cloud is a namespace, so both name clouds. `use` describes `--cloud`. */
+export function withCloudFlags(command: Command, use: string): Command {
+  return withClusterFlags(command, 'the same for the cloud in this namespace').option(
+    '--cloud <cloud>',
+    `${use}; may be repeated`,
+    repeatable,
+  )
+}
+
+/** As above, for commands that work on one cloud. */
+export function withOneCloudFlag(command: Command, use: string): Command {
+  return withClusterFlags(command, 'the same for the cloud in this namespace').option('--cloud <cloud>', use, once)
+}
+
+export interface NamedCloud {
+  readonly name: string
+  readonly namespace?: string
+}
+
+/** The names of the clouds that the options select; empty without a selection. Refuses what is no cloud. */
+export function selectClouds(clouds: readonly NamedCloud[], { cloud = [], namespace }: CloudFlags): readonly string[] {
+  const named = cloud.map((name) => findCloud(clouds, name).name)
+  if (namespace === undefined) return named
+  const found = clouds.find((candidate) => candidate.namespace === namespace)
+  if (found) return [...new Set([...named, found.name])]
+  const known = clouds.flatMap((candidate) => candidate.namespace ?? [])
+  throw failure(unknownCloud, { cloud: namespace, known, nearest: closestMatch(namespace, known), by: 'namespace' })
+}
+
+/** Finds the cloud of `--cloud` or `-n` for commands that work on one cloud. */
+export function selectOneCloud<T extends NamedCloud>(
+  clouds: readonly T[],
+  { cloud, namespace }: { readonly cloud?: string; readonly namespace?: string },
+  command: string,
+): T {
+  const flags = { ...(cloud !== undefined && { cloud: [cloud] }), ...(namespace !== undefined && { namespace }) }
+  const [name, ...others] = selectClouds(clouds, flags)
+  if (name !== undefined && others.length === 0) return findCloud(clouds, name)
+  const reason = name === undefined ? 'name a cloud with --cloud or -n' : '--cloud and -n name two clouds'
+  throw failure(wrongUse, { reason, command })
+}
+
+export function withSelectionFlags(command: Command): Command {
+  return withCloudFlags(command, 'limit to this cloud and what the clouds share')
+    .option('--stage <stage>', 'run only this stage; may be repeated', repeatable)
+    .option('--from <stage>', 'run this stage and everything that depends on it; may be repeated', repeatable)
+    .option('--until <stage>', 'run this stage and everything before it; may be repeated', repeatable)
+    .option('--skip <stage>', 'skip this stage; may be repeated', repeatable)
+}
+
+export function parseSelection(clouds: readonly NamedCloud[], flags: SelectionFlags): Selection {
+  const { stage, from, until, skip } = flags
   return {
-    ...(cloud && { clouds: cloud }),
+    clouds: selectClouds(clouds, flags),
     ...(stage && { stages: stage }),
     ...(from && { from }),
     ...(until && { until }),
@@ -85,8 +131,8 @@ export function silentContext(io: Io): StageContext {
   return { emit: () => undefined, stop: io.stop, clock: systemClock }
 }
 
-/** Finds the cloud of `--cloud` for commands that work on one cloud. */
-export function findCloud<T extends { readonly name: string }>(clouds: readonly T[], name: string): T {
+/** Finds a cloud by its name. */
+function findCloud<T extends NamedCloud>(clouds: readonly T[], name: string): T {
   const found = clouds.find((cloud) => cloud.name === name)
   if (found) return found
   const known = clouds.map((cloud) => cloud.name)

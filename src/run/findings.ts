@@ -8,11 +8,18 @@ export const unknownStage = problem<{ stage: string; known: readonly string[]; n
   remedy: ({ known }) => `the stages are ${known.join(', ')}`,
 })
 
-export const unknownCloud = problem<{ cloud: string; known: readonly string[]; nearest: string | undefined }>({
+export const unknownCloud = problem<{
+  cloud: string
+  known: readonly string[]
+  nearest: string | undefined
+  /** What was given, if not the name. */
+  by?: 'namespace'
+}>({
   code: 'SL4002',
   severity: 'error',
-  message: ({ cloud, nearest }) => `the site has no cloud ${cloud}${nearest ? `; did you mean ${nearest}?` : ''}`,
-  remedy: ({ known }) => `the clouds are ${known.join(', ') || '(none)'}`,
+  message: ({ cloud, nearest, by }) =>
+    `the site has no cloud ${by ? `in ${by} ` : ''}${cloud}${nearest ? `; did you mean ${nearest}?` : ''}`,
+  remedy: ({ known, by }) => `the ${by ? `${by}s of the clouds` : 'clouds'} are ${known.join(', ') || '(none)'}`,
 })
 
 export const nothingSelected = problem<object>({

@@ -8,21 +8,20 @@ import { cloudNotFound, contextTaken, noKubeconfig } from '../../deploy/findings
 import { type ExitCode, Failure, failure } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
 import type { Connection } from '../../kube/connect.ts'
-import { type ClusterFlags, openCluster } from '../cluster.ts'
+import { type ClusterFlags, openCluster, withConnectionFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { readInput, writeOutput } from '../files.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
+import { once } from '../repeatable.ts'
 
-interface Options {
+interface Options extends ClusterFlags {
   readonly cloud: string
   readonly file: string
   readonly out: string
-  readonly kubeconfig?: string
-  readonly useContext?: string
   /** True without a name. */
-  readonly context?: string | true
+  readonly addContext?: string | true
   readonly output: Format
 }
 
@@ -30,33 +29,30 @@ interface Options {
 const PRIVATE = { replace: true, mode: 0o600 } as const
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  withExamples(command, [
+  withExamples(withConnectionFlags(command), [
     'stackloom access --cloud rhoso1            # writes clouds.yaml and the CA to this folder',
     'stackloom access --cloud rhoso1 --out ~/.config/openstack',
-    'stackloom access --cloud rhoso1 --context  # adds a kubeconfig context rhoso1 with its namespace',
+    'stackloom access --cloud rhoso1 --add-context   # a kubeconfig context rhoso1 with its namespace',
   ])
-    .requiredOption('--cloud <name>', 'access this cloud')
+    .requiredOption('--cloud <cloud>', 'access this cloud', once)
     .option('-f, --file <file>', 'site file, for a cloud that no inventory lists', 'site.yaml')
     .option('--out <dir>', 'write clouds.yaml and the CA to this folder; other clouds in the file stay', '.')
-    .option('--kubeconfig <file>', 'kubeconfig to use (default: KUBECONFIG, ~/.kube/config, the pod)')
-    .option('--use-context <name>', 'context of the kubeconfig to use (default: its current one)')
-    .option('--context [name]', "add a context with the cloud's namespace (default: the cloud's name)")
+    .option('--add-context [name]', "add a context with the cloud's namespace (default: the cloud's name)")
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: Options) => act(() => run(options, io)))
 }
 
 async function run(options: Options, io: Io): Promise<ExitCode> {
-  const { cloud, kubeconfig, useContext, output } = options
-  const flags = { ...(kubeconfig && { kubeconfig }), ...(useContext && { context: useContext }) }
-  const connection = await openCluster(flags, io)
+  const { cloud, output } = options
+  const connection = await openCluster(options, io)
   try {
     const namespace = await findNamespace(connection, options, io)
     const access = await read(connection, cloud, namespace)
     if (hasErrors(access.findings)) throw new Failure(access.findings, 1)
     io.stderr(formatFindings(access.findings, io.colour.stderr))
     const written = await writeAccess(cloud, access, options.out, io)
-    const name = options.context === true ? cloud : options.context
-    const context = name && (await addContext(name, namespace, { connection, flags }, io))
+    const name = options.addContext === true ? cloud : options.addContext
+    const context = name && (await addContext(name, namespace, { connection, flags: options }, io))
     const { authUrl, dashboard } = access
     const result = {
       cloud,

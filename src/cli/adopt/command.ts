@@ -4,9 +4,9 @@ import type { Adoption } from '../../deploy/adopt/adoption.ts'
 import { adoptionNeedsConsent } from '../../deploy/findings/adopt.ts'
 import { type ExitCode, Failure, failure } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
-import { type ClusterFlags, withClusterFlags } from '../cluster.ts'
+import type { ClusterFlags } from '../cluster.ts'
 import { type CommandContext, runExitCode, withExamples } from '../command.ts'
-import { type Deployment, findCloud, silentContext, withDeployment } from '../deployment.ts'
+import { type Deployment, selectOneCloud, silentContext, withDeployment, withOneCloudFlag } from '../deployment.ts'
 import type { Io } from '../io.ts'
 import { runWithLease } from '../leased-run.ts'
 import { formatFindings } from '../output/findings.ts'
@@ -17,18 +17,17 @@ import { confirmByName } from '../questions.ts'
 import { adoptionJson, formatAdoption, formatGaps } from './format-adoption.ts'
 
 interface Options extends PlanningOptions, ClusterFlags {
-  readonly cloud: string
+  readonly cloud?: string
   readonly yes?: boolean
   readonly events: EventFormat
   readonly output: Format
 }
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  withExamples(withClusterFlags(withPlanningOptions(command)), [
+  withExamples(withOneCloudFlag(withPlanningOptions(command), 'adopt this cloud'), [
     'stackloom adopt --cloud rhoso1             # shows the move, then asks for the name of the cloud',
     'stackloom adopt --cloud rhoso1 --yes       # in a pipeline; the same command resumes after any end',
   ])
-    .requiredOption('--cloud <name>', 'adopt this cloud')
     .option('-y, --yes', 'agree to the move in advance')
     .addOption(eventsOption())
     .addOption(outputOption(['table', 'json', 'yaml']))
@@ -38,7 +37,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
 async function run({ planning, connection, view }: Deployment, options: Options, io: Io): Promise<ExitCode> {
   const { plan } = planning
   const { client } = connection
-  const cloud = findCloud(plan.clouds, options.cloud)
+  const cloud = selectOneCloud(plan.clouds, options, 'stackloom adopt')
   const { adopt, inspectCloud } = await import('../../deploy/adopt/adopt.ts')
   const { isAdopted } = await import('../../deploy/adopt/adoption.ts')
   const adoption = await inspectCloud({ view, plan, cloud }, silentContext(io))

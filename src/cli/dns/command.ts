@@ -4,12 +4,11 @@ import type { DnsData } from '../../api/dnsdata.ts'
 import type { DnsMasq } from '../../api/dnsmasq.ts'
 import { indexSnapshot } from '../../api/snapshot.ts'
 import type { ServedName, ServerReport } from '../../controllers/dns/names-report.ts'
-import { closestMatch } from '../../errors/closest-match.ts'
-import { type ExitCode, failure } from '../../errors/failure.ts'
+import type { ExitCode } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
-import { unknownCloud } from '../../run/findings.ts'
 import { type ClusterFlags, gatherSnapshot, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
+import { selectOneCloud, withOneCloudFlag } from '../deployment.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
@@ -28,7 +27,7 @@ interface StatusOptions extends Source {
 }
 
 interface HostsOptions extends PlanningOptions, Source {
-  readonly cloud: string
+  readonly cloud?: string
   readonly live?: boolean
   readonly output: Format
 }
@@ -59,11 +58,10 @@ function defineHosts(command: Command, { io, act }: CommandContext): void {
   const hosts = command
     .command('hosts')
     .description("Print a cloud's names as a hosts file, from the plan or from the cluster")
-  withExamples(withClusterFlags(withPlanningOptions(hosts)), [
+  withExamples(withOneCloudFlag(withPlanningOptions(hosts), 'print the names of this cloud'), [
     'stackloom dns hosts --cloud rhoso1 >> /etc/hosts',
     'stackloom dns hosts --cloud rhoso1 --live      # what its DNSMasqs serve',
   ])
-    .requiredOption('--cloud <cloud>', 'print the names of this cloud')
     .option('--live', 'read what the cluster serves instead of the plan')
     .option('--from <folder>', 'with --live: read a folder of dumps instead of a cluster')
     .addOption(outputOption(['table', 'json', 'yaml']))
@@ -149,12 +147,7 @@ function formatAnswer({ addresses, answered }: ServedName): string {
 async function showHosts(options: HostsOptions, io: Io): Promise<ExitCode> {
   const { formatHostsFile } = await import('../../controllers/dns/names-report.ts')
   const { plan } = await planFromFiles(options, io)
-  const cloud = plan.clouds.find(({ name }) => name === options.cloud)
-  if (!cloud) {
-    const known = plan.clouds.map(({ name }) => name)
-    const facts = { cloud: options.cloud, known, nearest: closestMatch(options.cloud, known) }
-    throw failure(unknownCloud, facts, { exitCode: 2 })
-  }
+  const cloud = selectOneCloud(plan.clouds, options, 'stackloom dns hosts')
   const { listCloudDnsNames } = await import('../../plan/dns-names.ts')
   const names = options.live
     ? (await gatherReport({ ...options, namespace: cloud.namespace }, io)).flatMap((server) =>

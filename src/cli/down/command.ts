@@ -7,17 +7,16 @@ import { wrongUse } from '../../errors/common.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
 import type { Connection } from '../../kube/connect.ts'
 import type { RunReport } from '../../run/engine.ts'
-import { type ClusterFlags, openCluster, withClusterFlags } from '../cluster.ts'
+import { type ClusterFlags, openCluster } from '../cluster.ts'
 import { type CommandContext, runExitCode, withExamples } from '../command.ts'
-import { collect } from '../deployment.ts'
+import { type CloudFlags, selectClouds, withCloudFlags } from '../deployment.ts'
 import type { Io } from '../io.ts'
 import { runWithLease } from '../leased-run.ts'
 import { type EventFormat, eventsOption, type Format, outputOption, serialise } from '../output/format.ts'
 import { formatSummary } from '../output/run/summary.ts'
 import { confirmByName } from '../questions.ts'
 
-interface Options extends ClusterFlags {
-  readonly cloud?: readonly string[]
+interface Options extends ClusterFlags, CloudFlags {
   readonly all?: boolean
   readonly file: string
   readonly yes?: boolean
@@ -27,12 +26,11 @@ interface Options extends ClusterFlags {
 }
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  withExamples(withClusterFlags(command), [
+  withExamples(withCloudFlags(command, 'take down this cloud'), [
     'stackloom down --cloud rhoso2',
     'stackloom down --cloud rhoso2 --delete-data --yes',
     'stackloom down --all                       # the clouds, then what they shared',
   ])
-    .option('--cloud <name>', 'take down this cloud; may be repeated', collect)
     .option('--all', 'take down every cloud, node networking, and the operators that Stackloom installed')
     .option('-f, --file <file>', 'site file whose lock is freed of what is gone', 'site.yaml')
     .option('-y, --yes', 'do not ask for the name')
@@ -43,22 +41,35 @@ export function define(command: Command, { io, act }: CommandContext): void {
 }
 
 async function takeDown(options: Options, io: Io): Promise<ExitCode> {
-  const { cloud = [], all } = options
-  if (all === cloud.length > 0) {
-    const reason = all ? '--all and --cloud exclude each other' : 'name a cloud with --cloud, or use --all'
+  const { all = false } = options
+  const isSelected = options.cloud !== undefined || options.namespace !== undefined
+  if (all === isSelected) {
+    const reason = all ? '--all excludes --cloud and -n' : 'name a cloud with --cloud or -n, or use --all'
     throw failure(wrongUse, { reason, command: 'stackloom down' })
   }
   const connection = await openCluster(options, io)
   try {
-    await confirm(options, io)
-    const report = await run(connection, options, io)
+    const cloud = await findClouds(connection, options)
+    await confirm({ ...options, cloud }, io)
+    const report = await run(connection, { ...options, cloud }, io)
     const terminal = { columns: io.columns, colour: io.colour.stdout }
     io.stdout(options.output === 'table' ? formatSummary(report, terminal) : await serialise(report, options.output))
-    if (report.outcome === 'done') await freeLock(options, io)
+    if (report.outcome === 'done') await freeLock({ ...options, cloud }, io)
     return runExitCode(report, io)
   } finally {
     await connection.close()
   }
+}
+
+/** A cloud that left the site file can be taken down too, so a namespace is looked up in the cluster. */
+async function findClouds({ client }: Connection, options: Options): Promise<readonly string[]> {
+  const { cloud = [], namespace } = options
+  if (namespace === undefined) return cloud
+  const { readInventories } = await import('../../deploy/inventory.ts')
+  const deployed = (await readInventories(client)).flatMap((inventory) =>
+    inventory.cloud === undefined ? [] : [{ name: inventory.cloud, namespace: inventory.namespace ?? '' }],
+  )
+  return [...new Set([...cloud, ...selectClouds(deployed, { namespace })])]
 }
 
 async function confirm({ cloud = [], all, yes }: Options, io: Io): Promise<void> {

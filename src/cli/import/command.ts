@@ -9,6 +9,7 @@ import { type CommandContext, withExamples } from '../command.ts'
 import { writeNewFile, writeOutput } from '../files.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
+import { repeatable } from '../repeatable.ts'
 import { importFrom } from './sources.ts'
 
 export interface ImportOptions extends ClusterFlags {
@@ -22,8 +23,6 @@ export interface ImportOptions extends ClusterFlags {
   readonly force?: boolean
   readonly output: Format
 }
-
-const collect = (word: string, before: readonly string[] = []): readonly string[] => [...before, word]
 
 export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(command, [
@@ -41,8 +40,8 @@ export function define(command: Command, { io, act }: CommandContext): void {
     )
     .option('--from-dir <dir>', 'cluster: read a folder of dumps instead of a live cluster')
     .option('--name <name>', 'name of the site', 'imported')
-    .option('--node <name=nic>', 'install-yamls: a node and its NIC; may be repeated', collect)
-    .option('--cloud <name=namespace>', 'architecture: name and namespace of the cloud, one per file', collect)
+    .option('--node <name=nic>', 'install-yamls: a node and its NIC; may be repeated', repeatable)
+    .option('--cloud <name=namespace>', 'architecture: name and namespace of the cloud, one per file', repeatable)
     .option('--out <file>', 'write the site file instead of printing it')
     .addOption(
       new Option('--into <file>', 'add the clouds to this site file and keep everything else in it').conflicts('out'),

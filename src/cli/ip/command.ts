@@ -6,7 +6,7 @@ import { failure } from '../../errors/failure.ts'
 import { parseAddress } from '../../net/address.ts'
 import { ownerNotFound } from '../../plan/findings/site.ts'
 import type { AddressAnswer, AddressOrigin, Answer, Free } from '../../plan/lookup.ts'
-import { withClusterFlags } from '../cluster.ts'
+import { withConnectionFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
 import { formatFindings, formatWhere } from '../output/findings.ts'
@@ -20,7 +20,7 @@ interface Options extends PlanningOptions, LiveFlags {
 }
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  withExamples(withClusterFlags(withPlanningOptions(command)), [
+  withExamples(withConnectionFlags(withPlanningOptions(command)), [
     'stackloom ip 172.17.0.80',
     'stackloom ip compute-0',
     'stackloom ip keystone.internal -o json',

@@ -4,13 +4,14 @@ import type { ExitCode } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
 import type { LedgerEntry } from '../../plan/ledger.ts'
 import type { Site } from '../../site/site.ts'
-import { type ClusterFlags, gatherSnapshot, withClusterFlags } from '../cluster.ts'
+import { type ClusterFlags, gatherSnapshot, withConnectionFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { writeOutput } from '../files.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 import { type Planning, type PlanningOptions, planFromFiles, saveLock, withPlanningOptions } from '../planning.ts'
+import { repeatable } from '../repeatable.ts'
 
 interface Options extends PlanningOptions, ClusterFlags {
   readonly live?: boolean
@@ -20,10 +21,8 @@ interface Options extends PlanningOptions, ClusterFlags {
   readonly picture?: string
 }
 
-const collect = (word: string, before: readonly string[] = []): readonly string[] => [...before, word]
-
 export function define(command: Command, { io, act }: CommandContext): void {
-  withExamples(withClusterFlags(withPlanningOptions(command)), [
+  withExamples(withConnectionFlags(withPlanningOptions(command)), [
     'stackloom plan                             # plans site.yaml, writes site.lock.yaml',
     'stackloom plan --check --locked            # in a pipeline: is the lock up to date?',
     'stackloom plan --diff                      # what would change, and the risk of each change',
@@ -33,11 +32,11 @@ export function define(command: Command, { io, act }: CommandContext): void {
   ])
     .option('--check', 'write nothing; exit 1 if the lock would change')
     .option('--diff', 'write nothing; show what would change in the lock, with the risk of each change')
-    .option('--allow-move <owner>', 'allow a cloud, or cloud/network, to move; may be repeated', collect)
+    .option('--allow-move <owner>', 'allow a cloud, or cloud/network, to move; may be repeated', repeatable)
     .option(
       '--forget <leaving>',
       'free the addresses of a cloud, network or host that is gone; may be repeated',
-      collect,
+      repeatable,
     )
     .option('--crd <source>', 'plan for other CRDs: live, a release, or a file or folder with CRDs')
     .option('--live', 'check also against what the cluster holds')

@@ -46,8 +46,12 @@ describe('stackloom render', () => {
     expect((await run('--locked')).code).toBe(0)
   })
 
-  it('prints the documents of one cloud, and rejects an unknown cloud', async () => {
+  it('prints the documents of the given clouds, and rejects an unknown cloud', async () => {
     const { out } = await run('--cloud', 'rhoso2', '-o', 'name')
+    const first = await run('--cloud', 'rhoso1', '-o', 'name')
+    const both = await run('--cloud', 'rhoso1', '--cloud', 'rhoso2', '-o', 'name')
+    const lines = (text: string) => text.split('\n').toSorted()
+    expect(lines(both.out())).toEqual(lines(first.out() + out()))
     expect(out()).toContain('core.openstack.org/OpenStackControlPlane openstack2/controlplane\n')
     expect(out()).not.toContain('openstack/')
     const { code, err } = await run('--cloud', 'rhoso9')

@@ -11,13 +11,14 @@ import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Planning, type PlanningOptions, planFromFiles, saveLock, withPlanningOptions } from '../planning.ts'
+import { repeatable } from '../repeatable.ts'
 
 interface Options extends PlanningOptions {
   readonly out?: string
   readonly overwrite?: boolean
   readonly gitops?: GitopsTool
   readonly crds?: string
-  readonly cloud?: string
+  readonly cloud?: readonly string[]
   readonly output: 'yaml' | 'json' | 'name'
 }
 
@@ -37,7 +38,11 @@ export function define(command: Command, { io, act }: CommandContext): void {
     .addOption(
       new Option('--crd <source>', 'render for other CRDs: a release, or a file or folder with CRDs').conflicts('crds'),
     )
-    .addOption(new Option('--cloud <name>', 'render only the documents of this cloud').conflicts('out'))
+    .addOption(
+      new Option('--cloud <cloud>', 'render only the documents of this cloud; may be repeated')
+        .argParser(repeatable)
+        .conflicts('out'),
+    )
     .addOption(
       new Option('-o, --output <format>', 'format of the output').choices(['yaml', 'json', 'name']).default('yaml'),
     )
@@ -49,7 +54,7 @@ async function render(options: Options, io: Io): Promise<ExitCode> {
   const planning = await planFromFiles({ ...rest, ...(crds !== undefined && { crd: crds }) }, io)
   io.stderr(formatFindings(planning.findings, io.colour.stderr))
   if (hasErrors(planning.findings)) return 1
-  rejectUnknownCloud(planning, options.cloud)
+  rejectUnknownClouds(planning, options.cloud ?? [])
   const { renderDocuments } = await import('../../render/render.ts')
   const documents = renderDocuments(planning.plan)
   // The lock comes first: documents must not exist without the decisions that they result from.
@@ -59,9 +64,10 @@ async function render(options: Options, io: Io): Promise<ExitCode> {
   return 0
 }
 
-function rejectUnknownCloud({ plan }: Planning, name: string | undefined): void {
+function rejectUnknownClouds({ plan }: Planning, names: readonly string[]): void {
   const known = plan.clouds.map((cloud) => cloud.name)
-  if (name === undefined || known.includes(name)) return
+  const name = names.find((given) => !known.includes(given))
+  if (name === undefined) return
   throw failure(unknownName, { option: '--cloud', name, nearest: closestMatch(name, known) })
 }
 
@@ -71,7 +77,7 @@ async function formatStream(
 ): Promise<string> {
   const { sortByLayer } = await import('../../render/gitops/layers.ts')
   const { annotateForTool } = await import('../../render/gitops/tree.ts')
-  const selected = documents.filter((document) => cloud === undefined || document.cloud === cloud)
+  const selected = documents.filter((document) => cloud === undefined || cloud.includes(document.cloud ?? ''))
   const objects = sortByLayer(annotateForTool(selected, gitops)).map(({ object }) => object)
   if (output === 'json') {
     return `${JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }, null, 2)}\n`

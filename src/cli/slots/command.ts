@@ -4,7 +4,7 @@ import type { ExitCode } from '../../errors/failure.ts'
 import type { PlannedCloud } from '../../plan/plan.ts'
 import type { SlotCoverage } from '../../plan/slots/slot-coverage.ts'
 import type { SlotTable } from '../../plan/slots/slots.ts'
-import { type ClusterFlags, withClusterFlags } from '../cluster.ts'
+import { type ClusterFlags, withConnectionFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
@@ -19,7 +19,7 @@ interface Options extends ClusterFlags {
 }
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  withExamples(withClusterFlags(command), [
+  withExamples(withConnectionFlags(command), [
     'stackloom slots                     # the slots of the built-in CRD, with the default services',
     'stackloom slots -f site.yaml        # what each cloud of the site puts into them',
     'stackloom slots --crd live          # of the CRD that the cluster has',

@@ -3,18 +3,18 @@ import type { Command } from 'commander'
 import pc from 'picocolors'
 import type { GroupStatus, ObjectStatus } from '../../deploy/deployment-status.ts'
 import { nothingDeployed } from '../../deploy/findings/down.ts'
+import type { Inventory } from '../../deploy/inventory.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
 import type { Readiness } from '../../verify/readiness/verdict.ts'
-import { type ClusterFlags, gatherSnapshot, withClusterFlags } from '../cluster.ts'
+import { type ClusterFlags, gatherSnapshot } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
-import { collect } from '../deployment.ts'
+import { type CloudFlags, type NamedCloud, selectClouds, withCloudFlags } from '../deployment.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 import { oneLine, truncate } from '../output/text.ts'
 
-interface Options extends ClusterFlags {
-  readonly cloud?: readonly string[]
+interface Options extends ClusterFlags, CloudFlags {
   readonly all?: boolean
   readonly from?: string
   readonly dataPlane?: boolean
@@ -22,13 +22,12 @@ interface Options extends ClusterFlags {
 }
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  withExamples(withClusterFlags(command), [
+  withExamples(withCloudFlags(command, 'show only this cloud'), [
     'stackloom status                  # only what is not ready',
     'stackloom status --cloud rhoso1 --all',
     'stackloom status --from must-gather/ -o json',
     'stackloom status --data-plane     # nodes, phases, services, and what each is waiting for',
   ])
-    .option('--cloud <name>', 'show only this cloud; may be repeated', collect)
     .option('-a, --all', 'show what is ready too')
     .option('--data-plane', 'show the nodes outside the cluster with their phases and services')
     .option('--from <folder>', 'read a folder of dumps instead of a live cluster')
@@ -44,11 +43,12 @@ async function status(options: Options, io: Io): Promise<ExitCode> {
   const { parseInventories, inventoryKinds, statusKinds, computeStatus } = await import(
     '../../deploy/deployment-status.ts'
   )
-  const { cloud: selected = [], output } = options
+  const { output } = options
   const first = await gatherSnapshot(options, inventoryKinds, io)
   const inventories = parseInventories(first.snapshot)
   if (inventories.length === 0) throw failure(nothingDeployed, {}, { exitCode: 1 })
   const { snapshot, findings } = await gatherSnapshot(options, statusKinds(inventories), io)
+  const selected = selectClouds(inventories.flatMap(toNamedCloud), options)
   const shown = inventories.filter(({ cloud }) => selected.length === 0 || selected.includes(cloud ?? ''))
   const groups = computeStatus(shown, snapshot, Date.now())
   io.stderr(formatFindings([...first.findings, ...findings], io.colour.stderr))
@@ -56,6 +56,11 @@ async function status(options: Options, io: Io): Promise<ExitCode> {
     output === 'table' ? formatTree(groups, options.all ?? false, io) : await serialise(statusJson(groups), output),
   )
   return groups.some(({ objects }) => objects.some(({ readiness }) => readiness.kind === 'failed')) ? 1 : 0
+}
+
+/** The inventory of what the clouds share has no cloud. */
+function toNamedCloud({ cloud, namespace }: Inventory): readonly NamedCloud[] {
+  return cloud === undefined ? [] : [{ name: cloud, ...(namespace !== undefined && { namespace }) }]
 }
 
 function statusJson(groups: readonly GroupStatus[]): unknown {

@@ -6,10 +6,9 @@ import type { SiteChanges } from '../../deploy/site-changes.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
 import type { Plan, PlannedCloud } from '../../plan/plan.ts'
 import type { RunReport } from '../../run/engine.ts'
-import { type ClusterFlags, withClusterFlags } from '../cluster.ts'
+import type { ClusterFlags } from '../cluster.ts'
 import { type CommandContext, runExitCode, withExamples } from '../command.ts'
 import {
-  collect,
   type Deployment,
   parseSelection,
   type SelectionFlags,
@@ -24,6 +23,7 @@ import { formatSummary } from '../output/run/summary.ts'
 import { formatTable } from '../output/table.ts'
 import { type PlanningOptions, saveLock, withPlanningOptions } from '../planning.ts'
 import { askYesNo } from '../questions.ts'
+import { repeatable } from '../repeatable.ts'
 
 interface Options extends PlanningOptions, ClusterFlags, SelectionFlags {
   readonly yes?: boolean
@@ -35,14 +35,14 @@ interface Options extends PlanningOptions, ClusterFlags, SelectionFlags {
 }
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  withExamples(withSelectionFlags(withClusterFlags(withPlanningOptions(command))), [
+  withExamples(withSelectionFlags(withPlanningOptions(command)), [
     'stackloom up                               # deploys site.yaml; run it again to resume',
     'stackloom up --cloud rhoso2                # one cloud, and what the clouds share',
     'stackloom up --until netattach             # networks only',
     'stackloom up --yes --events jsonl          # in a pipeline',
   ])
     .option('-y, --yes', 'agree to changes with a risk in advance')
-    .option('--allow-move <name>', 'allow a cloud, or cloud/network, to move; may be repeated', collect)
+    .option('--allow-move <owner>', 'allow a cloud, or cloud/network, to move; may be repeated', repeatable)
     .option('--prune', 'delete objects of Stackloom that left the site file')
     .option('--force-conflicts', 'take over fields that other managers have set')
     .option('--configure-cluster', 'change cluster-wide settings that the site needs (gateway, DNS)')
@@ -58,7 +58,7 @@ async function run(deployment: Deployment, options: Options, io: Io): Promise<Ex
   const { diffSite, rejectUnfit } = await import('../../deploy/site-changes.ts')
   const { up } = await import('../../deploy/up.ts')
   const { discoverHosts } = await import('../../deploy/stages/data-plane-stage.ts')
-  const selection = parseSelection(options)
+  const selection = parseSelection(plan.clouds, options)
   const changes = await diffSite({ client, view, plan, documents }, silentContext(io), selection)
   rejectUnfit(changes)
   await rejectLockConflicts(deployment, changes, options)

@@ -4,9 +4,9 @@ import { updateNeedsConsent } from '../../deploy/findings/update.ts'
 import type { UpdatePlan } from '../../deploy/update/update-plan.ts'
 import { type ExitCode, Failure, failure } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
-import { type ClusterFlags, withClusterFlags } from '../cluster.ts'
+import type { ClusterFlags } from '../cluster.ts'
 import { type CommandContext, runExitCode, withExamples } from '../command.ts'
-import { type Deployment, findCloud, silentContext, withDeployment } from '../deployment.ts'
+import { type Deployment, selectOneCloud, silentContext, withDeployment, withOneCloudFlag } from '../deployment.ts'
 import type { Io } from '../io.ts'
 import { runWithLease } from '../leased-run.ts'
 import { formatFindings } from '../output/findings.ts'
@@ -17,7 +17,7 @@ import { type PlanningOptions, withPlanningOptions } from '../planning.ts'
 import { confirmByName } from '../questions.ts'
 
 interface Options extends PlanningOptions, ClusterFlags {
-  readonly cloud: string
+  readonly cloud?: string
   readonly to?: string
   readonly yes?: boolean
   readonly events: EventFormat
@@ -25,11 +25,10 @@ interface Options extends PlanningOptions, ClusterFlags {
 }
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  withExamples(withClusterFlags(withPlanningOptions(command)), [
+  withExamples(withOneCloudFlag(withPlanningOptions(command), 'update this cloud and no other'), [
     'stackloom update --cloud rhoso1            # shows the versions, then asks for the name of the cloud',
     'stackloom update --cloud rhoso1 --to 0.7.0 --yes',
   ])
-    .requiredOption('--cloud <name>', 'update this cloud and no other')
     .option('--to <version>', "go to this version (default: the site file's, or the newest of the operator)")
     .option('-y, --yes', 'agree to the update in advance')
     .addOption(eventsOption())
@@ -40,7 +39,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
 async function run({ planning, connection, view }: Deployment, options: Options, io: Io): Promise<ExitCode> {
   const { planUpdate, updateKinds, isUpdated } = await import('../../deploy/update/update-plan.ts')
   const { update } = await import('../../deploy/update/update.ts')
-  const { name, namespace, from } = findCloud(planning.plan.clouds, options.cloud)
+  const { name, namespace, from } = selectOneCloud(planning.plan.clouds, options, 'stackloom update')
   const { version: written } = from.file
   const { to, output } = options
   await view.watch(updateKinds, silentContext(io))

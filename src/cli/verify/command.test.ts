@@ -56,6 +56,12 @@ describe('stackloom verify', () => {
     expect(checks.some(({ cloud }) => cloud === 'rhoso2')).toBe(false)
   })
 
+  it('checks one cloud by its namespace', async () => {
+    const { checks } = JSON.parse((await verify('broken', '-o', 'json', '-n', 'openstack2')).out) as Told
+    expect(new Set(checks.flatMap(({ cloud }) => cloud ?? []))).toEqual(new Set(['rhoso2']))
+    expect((await verify('healthy', '-n', 'openstack9')).code).toBe(2)
+  })
+
   it('exits 2 for an unknown cloud', async () => {
     const { code, err } = await verify('healthy', '--cloud', 'rhoso3')
     expect(code).toBe(2)

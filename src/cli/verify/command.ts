@@ -10,9 +10,9 @@ import { unusedAcceptances } from '../../site/accept.ts'
 import type { DnsAnswers } from '../../verify/checks/check-definition.ts'
 import { formatSummary, type Report } from '../../verify/report/report.ts'
 import { type CheckResult, isProved } from '../../verify/verify.ts'
-import { gatherSnapshot, refuseEmptyDump, withClusterFlags } from '../cluster.ts'
+import { gatherSnapshot, refuseEmptyDump } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
-import { collect, findCloud } from '../deployment.ts'
+import { selectClouds, withCloudFlags } from '../deployment.ts'
 import { writeOutput } from '../files.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
@@ -30,7 +30,7 @@ interface Options extends PlanningOptions, ProbeFlags {
 }
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  withExamples(withClusterFlags(withPlanningOptions(command)), [
+  withExamples(withCloudFlags(withPlanningOptions(command), 'check only this cloud and shared objects'), [
     'stackloom verify -f site.yaml                 # exit 0: proved, 1: not proved, 2: unknown',
     'stackloom verify --cloud rhoso2 -o json',
     'stackloom verify --report proof.html          # or proof.md',
@@ -39,7 +39,6 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom verify --probe                      # test with pods on every network and node',
     'stackloom verify --probe --dry-run            # print these pods only',
   ])
-    .option('--cloud <name>', 'check only this cloud and shared objects; may be repeated', collect)
     .option('--from <folder>', 'read a folder of dumps instead of a live cluster')
     .option('--ask-dns', "query each cloud's DNS server on its ctlplane VIP")
     .option('--report <file>', 'write a report: Markdown, or HTML for a name ending in .html')
@@ -57,7 +56,7 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
   const planning = await planFromFiles(options, io)
   failOnErrors(planning)
   const { plan } = planning
-  for (const name of options.cloud ?? []) findCloud(plan.clouds, name)
+  const clouds = selectClouds(plan.clouds, options)
   if (options.probe && options.dryRun) {
     await (await import('./probe-command.ts')).printProbes(plan, options, io)
     return 0
@@ -75,7 +74,7 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
     unread: gathered.snapshot.unread,
     now: now.getTime(),
     ...(dns && { dns }),
-    ...(options.cloud && { clouds: options.cloud }),
+    ...(clouds.length > 0 && { clouds }),
   })
   const probed = options.probe
     ? await (await import('./probe-command.ts')).probe(plan, options, io)
@@ -89,7 +88,7 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
     ...gathered.findings.filter(({ code }) => code !== unreadKind.code),
     ...results.flatMap((result) => result.findings),
     ...probed.findings,
-    ...(options.cloud ? [] : findUnusedAcceptances(planning, results, options)),
+    ...(clouds.length > 0 ? [] : findUnusedAcceptances(planning, results, options)),
   ]
   io.stderr(formatFindings(findings, io.colour.stderr))
   return isProved(results) ? 0 : 1

@@ -26,7 +26,7 @@ export const contextTaken = problem<{ context: string; file: string }>({
   code: 'SL4063',
   severity: 'error',
   message: ({ context, file }) => `${file} has a context ${context} for another cluster, user or namespace`,
-  remedy: () => 'choose another name with --context NAME',
+  remedy: () => 'choose another name with --add-context NAME',
 })
 
 export const noKubeconfig = problem<object>({

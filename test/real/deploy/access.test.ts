@@ -85,7 +85,7 @@ describe('stackloom access', { timeout: 600_000 }, () => {
 
   it('adds a context with the namespace, and keeps the current one', async () => {
     const before = parse(await readFile(cluster.kubeconfig, 'utf8'))
-    const { kubeconfig } = await access('--context')
+    const { kubeconfig } = await access('--add-context')
     const after = parse(await readFile(kubeconfig, 'utf8'))
     expect(after['current-context']).toBe(before['current-context'])
     const added = after.contexts.find((context: { name: string }) => context.name === cloud.name)

@@ -162,6 +162,15 @@ describe('deployment commands', { timeout: 600_000 }, () => {
   it('find nothing to change, and exit with 0', async () => {
     const { code, out, err } = await stackloom('diff')
     expect({ code, out }, err).toEqual({ code: 0, out: 'nothing would change\n' })
+    expect(await stackloom('diff', '-n', 'openstack')).toMatchObject({ code: 0 })
+    // `up -n openstack9 --yes` must not deploy everything.
+    for (const command of ['diff', 'up', 'status', 'down'])
+      expect(
+        await stackloom(command, '-n', 'openstack9', ...(command === 'status' || command === 'diff' ? [] : ['--yes'])),
+      ).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('no cloud in namespace openstack9'),
+      })
     const status = await stackloom('status')
     expect(status.code, status.err).toBe(0)
     expect(status.out).toMatch(/✓ rhoso1 .*ready/)
