@@ -18,7 +18,7 @@ import { once, repeatable } from './repeatable.ts'
 
 export interface SelectionFlags extends CloudFlags {
   readonly stage?: readonly string[]
-  readonly from?: readonly string[]
+  readonly fromStage?: readonly string[]
   readonly until?: readonly string[]
   readonly skip?: readonly string[]
 }
@@ -73,17 +73,17 @@ export function selectOneCloud<T extends NamedCloud>(
 export function withSelectionFlags(command: Command): Command {
   return withCloudFlags(command, 'limit to this cloud and what the clouds share')
     .option('--stage <stage>', 'run only this stage; may be repeated', repeatable)
-    .option('--from <stage>', 'run this stage and everything that depends on it; may be repeated', repeatable)
+    .option('--from-stage <stage>', 'run this stage and everything that depends on it; may be repeated', repeatable)
     .option('--until <stage>', 'run this stage and everything before it; may be repeated', repeatable)
     .option('--skip <stage>', 'skip this stage; may be repeated', repeatable)
 }
 
 export function parseSelection(clouds: readonly NamedCloud[], flags: SelectionFlags): Selection {
-  const { stage, from, until, skip } = flags
+  const { stage, fromStage, until, skip } = flags
   return {
     clouds: selectClouds(clouds, flags),
     ...(stage && { stages: stage }),
-    ...(from && { from }),
+    ...(fromStage && { from: fromStage }),
     ...(until && { until }),
     ...(skip && { skip }),
   }

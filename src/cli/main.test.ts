@@ -81,6 +81,24 @@ describe('the program', () => {
     expect(without.err()).not.toContain('-f')
   })
 
+  it.each([['-o', 'json'], ['--output=json'], ['-ojson']])('prints a failure as JSON with %s %s', async (...words) => {
+    const io = testIo()
+    expect(await main(['explain', 'SL1903', ...words], io)).toBe(2)
+    expect(JSON.parse(io.out())).toMatchObject({
+      findings: [{ code: expect.stringMatching(/^SL/), severity: 'error' }],
+    })
+    expect(io.err()).toContain('did you mean')
+  })
+
+  it.each([['stages'], ['explain'], ['explain', 'SL1001'], ['doctor', '--list'], ['slots']])(
+    'prints findings in the JSON of %s %s',
+    async (...words) => {
+      const io = testIo({ env: { HOME: '/nonexistent', XDG_STATE_HOME: '/nonexistent' } })
+      await main([...words, '-o', 'json'], io)
+      expect(JSON.parse(io.out())).toMatchObject({ findings: [] })
+    },
+  )
+
   it('prints a stack trace with --debug only', async () => {
     const quiet = testIo()
     expect(await main(['broken'], quiet, [broken])).toBe(2)

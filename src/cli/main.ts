@@ -22,15 +22,20 @@ export async function main(
 ): Promise<ExitCode> {
   const io = escapeOutput(streams)
   let exitCode: ExitCode = 0
+  let hasOutput = false
   const act: Act = async (work) => {
     exitCode = await work()
   }
+  const stdout = (text: string): void => {
+    hasOutput = true
+    io.stdout(text)
+  }
   try {
-    const program = await buildProgram(argv, io, act, entries)
+    const program = await buildProgram(argv, { ...io, stdout }, act, entries)
     await parse(program, argv)
     return exitCode
   } catch (thrown) {
-    return reportFailure(thrown, argv, io)
+    return reportFailure(thrown, argv, io, hasOutput)
   }
 }
 
@@ -102,18 +107,27 @@ function fileHint({ code }: CommanderError, used: Command, argv: readonly string
     : ''
 }
 
-function reportFailure(thrown: unknown, argv: readonly string[], io: Io): ExitCode {
+function reportFailure(thrown: unknown, argv: readonly string[], io: Io, hasOutput: boolean): ExitCode {
   if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2
   if (isAbort(thrown) && io.stop.aborted) return 130
   const failed =
     thrown instanceof Failure ? thrown : failure(internalError, { reason: formatError(thrown) }, { cause: thrown })
   io.stderr(formatFindings(failed.findings, io.colour.stderr))
+  if (asksForJson(argv) && !hasOutput) io.stdout(`${JSON.stringify({ findings: failed.findings }, null, 2)}\n`)
   if (argv.includes('--debug')) io.stderr(`${formatStack(thrown)}\n`)
   return failed.exitCode
 }
 
 function isAbort(thrown: unknown): boolean {
   return thrown instanceof Error && thrown.name === 'AbortError'
+}
+
+/** From the words, because the command line itself may be what is wrong. */
+function asksForJson(argv: readonly string[]): boolean {
+  return argv.some(
+    (word, index) =>
+      /^(-o=?|--output=)json$/.test(word) || (word === 'json' && /^(-o|--output)$/.test(argv[index - 1] ?? '')),
+  )
 }
 
 function formatStack(thrown: unknown): string {

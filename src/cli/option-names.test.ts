@@ -57,9 +57,30 @@ describe('options', () => {
   })
 
   it('select a context by --context in every command that connects to a cluster', () => {
-    expect(commandsWith('--context')).toEqual(commandsWith('--kubeconfig'))
+    expect(commandsWith('--context')).toEqual(
+      commandsWith('--kubeconfig').filter((command) => command !== 'sandbox act'),
+    )
     const meanings = options.filter(({ option }) => option.long === '--context').map(({ option }) => option.description)
     expect(new Set(meanings).size).toBe(1)
+  })
+
+  it('have the same value everywhere, and one name for one meaning', () => {
+    for (const long of [
+      '--from',
+      '--from-stage',
+      '--until',
+      '--skip',
+      '--stage',
+      '--crd',
+      '--cert-dir',
+      '--overwrite',
+    ]) {
+      const flags = options.filter(({ option }) => option.long === long).map(({ option }) => option.flags)
+      expect(new Set(flags).size, long).toBe(1)
+    }
+    const former = ['--crds', '--force', '--use-context', '--from-dir']
+    expect(options.filter(({ option }) => former.includes(option.long ?? '') && !option.hidden)).toEqual([])
+    expect(options.filter(({ option }) => option.flags.includes('<folder>'))).toEqual([])
   })
 
   it.each(['down --yes', 'dns hosts -f examples/two-clouds.yaml'])('must name a cloud for %s', async (command) => {

@@ -5,8 +5,11 @@
  */
 import { type Finding, type FindingContext, finding, type Problem } from './finding.ts'
 
-/** 1: the checked input or state is wrong. 2: wrong usage, unreadable input, unreachable server. */
-export type ExitCode = 0 | 1 | 2 | 130
+/**
+ * 1: the checked input or state is wrong. 2: wrong usage, unreadable input, unreachable server. 3: nothing wrong was found,
+ * but not everything could be read.
+ */
+export type ExitCode = 0 | 1 | 2 | 3 | 130
 
 export class Failure extends Error {
   readonly findings: readonly Finding[]

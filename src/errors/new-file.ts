@@ -12,7 +12,7 @@ export const fileExists = problem<{ file: string }>({
   code: 'SL2061',
   severity: 'error',
   message: ({ file }) => `${file} exists already; it was not touched`,
-  remedy: () => 'choose another name with -f, or overwrite it with --force',
+  remedy: () => 'choose another name with -f, or overwrite it with --overwrite',
 })
 
 export const invalidAnswer = problem<{ option: string; given: string; expected: string }>({

@@ -26,7 +26,7 @@ export const nothingSelected = problem<object>({
   code: 'SL4003',
   severity: 'error',
   message: () => 'no stage is left to run: the options exclude each other',
-  remedy: () => 'drop one of the options that choose stages: --from, --until, --skip, --stage, --cloud',
+  remedy: () => 'drop one of the options that choose stages: --from-stage, --until, --skip, --stage, --cloud',
 })
 
 export const stageCycle = problem<{ path: readonly string[] }>({

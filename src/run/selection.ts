@@ -1,5 +1,5 @@
 /**
- * Selects the stages of a run of `up` or `lab up`: `--cloud`, `--stage`, `--from`, `--until`, `--skip`. Pure.
+ * Selects the stages of a run of `up` or `lab up`: `--cloud`, `--stage`, `--from-stage`, `--until`, `--skip`. Pure.
  *
  * A stage is selected by its name (of all clouds) or by its id (`rhoso1/netattach`). Stages that are left out still order
  * the selected ones.

@@ -84,7 +84,7 @@ export async function startSandbox(request: StartRequest, context: SandboxContex
 
 function rejectCrdChange({ name, crds: asked }: StartRequest, before: Settings | undefined): void {
   if (!before || !asked || asked === before.crds) return
-  throw failure(settingsConflict, { name, setting: '--crds', has: before.crds, asked })
+  throw failure(settingsConflict, { name, setting: '--crd', has: before.crds, asked })
 }
 
 /** Settings of running programs cannot be changed. */

@@ -4,11 +4,12 @@
  */
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
 import { formatGroupKind, type UnreadKind } from '../api/snapshot.ts'
-import { type Finding, finding, hasErrors } from '../errors/finding.ts'
+import { type Finding, finding, hasErrors, isFileLocation } from '../errors/finding.ts'
 import { applyAcceptances } from '../site/accept.ts'
 import type { Acceptance } from '../site/site.ts'
 import type { Check, CheckOutcome, CloudContext, SiteContext } from './checks/check-definition.ts'
-import { checkIncomplete } from './findings/check-findings.ts'
+import { checkIncomplete, vipUnused } from './findings/check-findings.ts'
+import { endpointElsewhere } from './findings/network-findings.ts'
 
 export type Verdict = 'passed' | 'failed' | 'unknown' | 'empty'
 
@@ -76,6 +77,12 @@ function documentsByCloud({ documents }: SiteContext): ReadonlyMap<string, reado
   return found
 }
 
+/** Findings that are reported because no object of this kind was seen. */
+const judgedByAbsence: ReadonlyMap<string, string> = new Map([
+  [vipUnused.code, 'Service'],
+  [endpointElsewhere.code, 'Service'],
+])
+
 interface ResultContext {
   readonly gaps: ReadonlyMap<string, UnreadKind>
   readonly accept: readonly Acceptance[]
@@ -89,7 +96,13 @@ function buildResult(
 ): CheckResult {
   const { seen } = looked
   const missed = kinds.flatMap((kind) => gaps.get(formatGroupKind(kind)) ?? [])
-  const findings = applyAcceptances(looked.findings, accept)
+  const unreadKinds = new Set(missed.map(({ kind }) => kind))
+  // That an object of a kind that could not be read is missing is not known.
+  const known = looked.findings.filter(
+    ({ code, where }) =>
+      !gaps.has(judgedByAbsence.get(code) ?? '') && (!where || isFileLocation(where) || !unreadKinds.has(where.kind)),
+  )
+  const findings = applyAcceptances(known, accept)
   const incomplete = applyAcceptances(
     missed.map(({ kind, reason, cause }) =>
       finding(checkIncomplete, { check: id, kind, reason, dumped: cause === 'not-dumped' }),

@@ -13,7 +13,7 @@ import { type CommandContext, withExamples } from '../command.ts'
 import { readInput, writeOutput } from '../files.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
-import { type Format, outputOption, serialise } from '../output/format.ts'
+import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { once } from '../repeatable.ts'
 
 interface Options extends ClusterFlags {
@@ -64,7 +64,7 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
       pod: `kubectl -n ${namespace} exec -it openstackclient -- openstack endpoint list`,
       ...(context && { context }),
     }
-    io.stdout(output === 'table' ? formatRows(result) : await serialise(result, output))
+    io.stdout(output === 'table' ? formatRows(result) : await serialiseResult(result, output, access.findings))
     return 0
   } finally {
     await connection.close()

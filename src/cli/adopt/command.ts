@@ -10,7 +10,7 @@ import { type Deployment, selectOneCloud, silentContext, withDeployment, withOne
 import type { Io } from '../io.ts'
 import { runWithLease } from '../leased-run.ts'
 import { formatFindings } from '../output/findings.ts'
-import { type EventFormat, eventsOption, type Format, outputOption, serialise } from '../output/format.ts'
+import { type EventFormat, eventsOption, type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { formatSummary } from '../output/run/summary.ts'
 import { type PlanningOptions, saveLock, withPlanningOptions } from '../planning.ts'
 import { confirmByName } from '../questions.ts'
@@ -46,7 +46,7 @@ async function run({ planning, connection, view }: Deployment, options: Options,
   io.stderr(formatFindings(findings, io.colour.stderr))
   if (isAdopted(adoption)) {
     io.stderr(`${cloud.name} is as planned: there is nothing to move\n`)
-    if (options.output !== 'table') io.stdout(await serialise(adoptionJson(adoption), options.output))
+    if (options.output !== 'table') io.stdout(await serialiseResult(adoptionJson(adoption), options.output, findings))
     return 0
   }
   io.stderr(formatAdoption(adoption, io.columns))
@@ -59,7 +59,7 @@ async function run({ planning, connection, view }: Deployment, options: Options,
   io.stdout(
     options.output === 'table'
       ? `${formatSummary(report, terminal)}${formatGaps(gaps)}`
-      : await serialise({ ...adoptionJson(adoption, gaps), outcome: report.outcome }, options.output),
+      : await serialiseResult({ ...adoptionJson(adoption, gaps), outcome: report.outcome }, options.output, findings),
   )
   return runExitCode(report, io)
 }

@@ -13,7 +13,7 @@ import { type ClusterFlags, openCluster, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
-import { type Format, outputOption, serialise } from '../output/format.ts'
+import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 
 interface Options extends ClusterFlags {
@@ -88,9 +88,12 @@ async function show(options: Options, io: Io): Promise<ExitCode> {
     io.stdout(
       output === 'table'
         ? shown.map((explained) => formatExplained(explained, io.columns)).join('\n')
-        : await serialise(
-            shown.map(({ service, options: explainedOptions }) => ({ service, options: explainedOptions })),
+        : await serialiseResult(
+            {
+              services: shown.map(({ service, options: explainedOptions }) => ({ service, options: explainedOptions })),
+            },
             output,
+            hidden,
           ),
     )
     return 0

@@ -11,7 +11,7 @@ import { type CommandContext, withExamples } from '../command.ts'
 import { readInput } from '../files.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
-import { type Format, outputOption, serialise } from '../output/format.ts'
+import { type Format, outputOption, serialise, serialiseObjects } from '../output/format.ts'
 
 interface Options extends ClusterFlags {
   readonly file?: string
@@ -29,7 +29,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom dataplane convert --from must-gather/ -o json',
   ])
     .option('-f, --file <file>', 'read objects from this file, or from stdin with -')
-    .option('--from <folder>', 'read a folder of dumps instead of a live cluster')
+    .option('--from <dir>', 'read a folder of dumps instead of a live cluster')
     .addOption(outputOption(['yaml', 'json'], 'yaml'))
     .action((options: Options) => act(() => run(options, io)))
 }
@@ -69,7 +69,7 @@ async function print(
   const findings = [...read, ...converted.flatMap((converted) => converted.findings)]
   io.stderr(formatFindings(findings, io.colour.stderr))
   const objects = converted.flatMap((converted) => converted.objects)
-  if (output === 'json') io.stdout(await serialise(objects, output))
+  if (output === 'json') io.stdout(await serialiseObjects(objects))
   else {
     const texts = await Promise.all(objects.map((object) => serialise(object, 'yaml')))
     io.stdout(texts.map((text) => `---\n${text}`).join(''))

@@ -103,7 +103,7 @@ describe('dns status', () => {
 
   it('is the same as JSON', async () => {
     const { io } = await run(`dns status --from ${cwd} -o json`)
-    expect(JSON.parse(io.out())).toMatchObject([
+    expect(JSON.parse(io.out()).servers).toMatchObject([
       {
         namespace: 'openstack',
         names: [

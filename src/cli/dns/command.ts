@@ -11,7 +11,7 @@ import { type CommandContext, withExamples } from '../command.ts'
 import { selectOneCloud, withOneCloudFlag } from '../deployment.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
-import { type Format, outputOption, serialise } from '../output/format.ts'
+import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 import { oneLine } from '../output/text.ts'
 import { type PlanningOptions, planFromFiles, withPlanningOptions } from '../planning.ts'
@@ -47,7 +47,7 @@ function defineStatus(command: Command, { io, act }: CommandContext): void {
     'stackloom dns status -n openstack --query --server 127.0.0.1:5353',
     'stackloom dns status --from must-gather/ -o json',
   ])
-    .option('--from <folder>', 'read a folder of dumps instead of a live cluster')
+    .option('--from <dir>', 'read a folder of dumps instead of a live cluster')
     .option('--query', 'query the server for every name, and fail where the answer differs')
     .option('--server <address>', 'with --query: query this server instead of the announced address')
     .addOption(outputOption(['table', 'wide', 'json', 'yaml']))
@@ -63,7 +63,7 @@ function defineHosts(command: Command, { io, act }: CommandContext): void {
     'stackloom dns hosts --cloud rhoso1 --live      # what its DNSMasqs serve',
   ])
     .option('--live', 'read what the cluster serves instead of the plan')
-    .option('--from <folder>', 'with --live: read a folder of dumps instead of a cluster')
+    .option('--from <dir>', 'with --live: read a folder of dumps instead of a cluster')
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: HostsOptions) => act(() => showHosts(options, io)))
 }
@@ -94,7 +94,7 @@ async function showStatus(options: StatusOptions, io: Io): Promise<ExitCode> {
   const { output } = options
   io.stdout(
     output === 'json' || output === 'yaml'
-      ? await serialise(report, output)
+      ? await serialiseResult({ servers: report }, output, findings)
       : formatReport(report, output === 'wide' ? Number.POSITIVE_INFINITY : io.columns),
   )
   io.stderr(formatFindings(findings, io.colour.stderr))
@@ -157,6 +157,6 @@ async function showHosts(options: HostsOptions, io: Io): Promise<ExitCode> {
       )
     : listCloudDnsNames(cloud)
   const { output } = options
-  io.stdout(output === 'table' ? formatHostsFile(names) : await serialise(names, output))
+  io.stdout(output === 'table' ? formatHostsFile(names) : await serialiseResult({ names }, output))
   return 0
 }

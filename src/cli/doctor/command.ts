@@ -10,7 +10,7 @@ import { type ClusterFlags, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
-import { type Format, outputOption, serialise } from '../output/format.ts'
+import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { gatherEvidence } from './gather-evidence.ts'
 import { formatReport, formatRules } from './print-report.ts'
 
@@ -48,7 +48,9 @@ async function listRules({ output }: Options, io: Io): Promise<ExitCode> {
   const data = rules.map(({ id, problem: { code, severity }, likelihood, looksAt, also, link }) => {
     return { id, code, severity, title: catalogue.get(code)?.title ?? '', likelihood, looksAt, also, link }
   })
-  io.stdout(output === 'json' || output === 'yaml' ? await serialise(data, output) : formatRules(rules, page))
+  io.stdout(
+    output === 'json' || output === 'yaml' ? await serialiseResult({ rules: data }, output) : formatRules(rules, page),
+  )
   return 0
 }
 
@@ -67,11 +69,11 @@ async function runDoctor(options: Options, io: Io): Promise<ExitCode> {
   const page = { columns: io.columns, colour: io.colour.stdout, wide: output === 'wide' }
   io.stdout(
     output === 'json' || output === 'yaml'
-      ? await serialise({ ...report, findings: allFindings, unread: snapshot.unread }, output)
+      ? await serialiseResult({ ...report, unread: snapshot.unread }, output, allFindings)
       : formatReport(report, page),
   )
-  // Without an evaluated rule, nothing is known about the cluster.
-  return hasErrors(report.diagnoses) || report.judged === 0 ? 1 : 0
+  if (hasErrors(report.diagnoses)) return 1
+  return report.blind.length > 0 ? 3 : 0
 }
 
 /** Only with `-f`: a site file in the current folder is not used implicitly. */

@@ -64,8 +64,11 @@ function objectId({ where }: Diagnosis): string {
   return objectIdentity({ apiVersion, kind, metadata: { name, ...(namespace !== undefined && { namespace }) } })
 }
 
-function renderSummary({ diagnoses, judged }: Report, causes: number, followers: number): string {
+function renderSummary({ diagnoses, judged, blind }: Report, causes: number, followers: number): string {
   if (judged === 0) return 'no rule was evaluated\n'
+  if (diagnoses.length === 0 && blind.length > 0) {
+    return `${judged} of ${judged + blind.length} rules could look, and none of these matches\n`
+  }
   if (diagnoses.length === 0) return `no problems found by ${judged} rules\n`
   const more = followers > 0 ? ` and ${followers} ${followers === 1 ? 'consequence' : 'consequences'}` : ''
   return `${causes} ${causes === 1 ? 'cause' : 'causes'}${more} found by ${judged} rules; run stackloom explain CODE for details\n`

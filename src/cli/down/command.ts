@@ -12,7 +12,7 @@ import { type CommandContext, runExitCode, withExamples } from '../command.ts'
 import { type CloudFlags, selectClouds, withCloudFlags } from '../deployment.ts'
 import type { Io } from '../io.ts'
 import { runWithLease } from '../leased-run.ts'
-import { type EventFormat, eventsOption, type Format, outputOption, serialise } from '../output/format.ts'
+import { type EventFormat, eventsOption, type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { formatSummary } from '../output/run/summary.ts'
 import { confirmByName } from '../questions.ts'
 
@@ -53,7 +53,9 @@ async function takeDown(options: Options, io: Io): Promise<ExitCode> {
     await confirm({ ...options, cloud }, io)
     const report = await run(connection, { ...options, cloud }, io)
     const terminal = { columns: io.columns, colour: io.colour.stdout }
-    io.stdout(options.output === 'table' ? formatSummary(report, terminal) : await serialise(report, options.output))
+    io.stdout(
+      options.output === 'table' ? formatSummary(report, terminal) : await serialiseResult(report, options.output),
+    )
     if (report.outcome === 'done') await freeLock({ ...options, cloud }, io)
     return runExitCode(report, io)
   } finally {

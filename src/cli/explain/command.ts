@@ -4,7 +4,7 @@ import { closestMatch } from '../../errors/closest-match.ts'
 import { unknownCode } from '../../errors/common.ts'
 import { failure } from '../../errors/failure.ts'
 import { type CommandContext, withExamples } from '../command.ts'
-import { type Format, outputOption, serialise } from '../output/format.ts'
+import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 import { catalogue, type ListedProblem } from './catalogue.ts'
 
@@ -22,7 +22,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
 
 async function formatList(output: Format, columns: number): Promise<string> {
   const problems = [...catalogue.values()].map(({ code, severity, title }) => ({ code, severity, title }))
-  if (output !== 'table') return serialise(problems, output)
+  if (output !== 'table') return serialiseResult({ codes: problems }, output)
   const rows = problems.map(({ code, severity, title }) => [code, severity, title])
   return formatTable(['CODE', 'SEVERITY', 'TITLE'], rows, columns)
 }
@@ -35,7 +35,7 @@ async function formatProblem(code: string, output: Format): Promise<string> {
   const { severity, title, description, sample } = problem
   // Programs read the description under the key `story`.
   const fields = { code: problem.code, severity, title, story: description.trim() }
-  return serialise({ ...fields, example: sample.message, remedy: sample.remedy, text }, output)
+  return serialiseResult({ ...fields, example: sample.message, remedy: sample.remedy, text }, output)
 }
 
 function formatText({ code, severity, title, description, sample }: ListedProblem): string {

@@ -20,19 +20,19 @@ afterEach(() => rmSync(cwd, { recursive: true }))
 describe('stackloom import', () => {
   it('prints the site file on stdout and the report on stderr', async () => {
     const io = testIo({ cwd })
-    expect(await main(['import', '--from', 'install-yamls', ...envFiles], io)).toBe(0)
+    expect(await main(['import', '--source', 'install-yamls', ...envFiles], io)).toBe(0)
     expect(readSite(io.out(), 'site.yaml').findings).toEqual([])
     expect(io.err()).toContain('rhoso2-config.env:4:21: warning SL2078')
   })
 
   it('writes the file, but never overwrites one', async () => {
-    const command = ['import', '--from', 'install-yamls', ...envFiles, '--name', 'two', '--out', 'site.yaml']
+    const command = ['import', '--source', 'install-yamls', ...envFiles, '--name', 'two', '--out', 'site.yaml']
     expect(await main(command, testIo({ cwd }))).toBe(0)
     expect(readFileSync(path.join(cwd, 'site.yaml'), 'utf8')).toContain('name: two')
     const again = testIo({ cwd })
     expect(await main(command, again)).toBe(2)
     expect(again.err()).toContain('SL2061')
-    expect(await main([...command, '--force'], testIo({ cwd }))).toBe(0)
+    expect(await main([...command, '--overwrite'], testIo({ cwd }))).toBe(0)
   })
 
   it('adds clouds to an existing file and keeps its comments', async () => {
@@ -41,7 +41,7 @@ describe('stackloom import', () => {
       .replace('rhoso1, namespace: openstack}', 'lab, namespace: lab} # the old one')
       .replace('  clouds:', '    - {name: worker-1, nic: enp6s0}\n  clouds:')
     writeFileSync(file, `# ours\n${existing}`)
-    const words = ['import', '--from', 'cluster', '--from-dir', path.join(fixtures, 'cluster'), '--into', 'site.yaml']
+    const words = ['import', '--source', 'cluster', '--from', path.join(fixtures, 'cluster'), '--into', 'site.yaml']
     const refused = testIo({ cwd })
     expect(await main(words, refused)).toBe(1)
     expect(refused.err()).toContain('SL2063')
@@ -58,7 +58,7 @@ describe('stackloom import', () => {
     const io = testIo({ cwd })
     const files = ['values-1.yaml', 'values-2.yaml'].map((name) => path.join(fixtures, name))
     const clouds = ['--cloud', 'a=ns-a', '--cloud', 'b']
-    expect(await main(['import', '--from', 'architecture', ...files, ...clouds, '-o', 'json'], io)).toBe(0)
+    expect(await main(['import', '--source', 'architecture', ...files, ...clouds, '-o', 'json'], io)).toBe(0)
     expect(JSON.parse(io.out())).toMatchObject({
       site: {
         spec: {
@@ -72,19 +72,25 @@ describe('stackloom import', () => {
     })
   })
 
-  it('reads a folder of dumps as if it were the cluster', async () => {
+  it('understands the former spelling of the source', async () => {
     const io = testIo({ cwd })
     expect(await main(['import', '--from', 'cluster', '--from-dir', path.join(fixtures, 'cluster')], io)).toBe(0)
+    expect(await main(['import'], io)).toBe(2)
+  })
+
+  it('reads a folder of dumps as if it were the cluster', async () => {
+    const io = testIo({ cwd })
+    expect(await main(['import', '--source', 'cluster', '--from', path.join(fixtures, 'cluster')], io)).toBe(0)
     expect(io.out()).toContain('namespace: openstack2')
   })
 
   it.each([
-    [['--from', 'install-yamls'], 2, 'SL1001'],
-    [['--from', 'nowhere', 'x'], 2, 'SL1001'],
-    [['--from', 'cluster', 'x'], 2, 'SL1001'],
-    [['--from', 'install-yamls', 'missing.env'], 2, 'SL1002'],
-    [['--from', 'architecture', path.join(root, 'package.json')], 1, 'SL2090'],
-    [['--from', 'cluster', '--from-dir', path.join(root, 'examples/install-yamls')], 1, 'SL2094'],
+    [['--source', 'install-yamls'], 2, 'SL1001'],
+    [['--source', 'nowhere', 'x'], 2, 'SL1001'],
+    [['--source', 'cluster', 'x'], 2, 'SL1001'],
+    [['--source', 'install-yamls', 'missing.env'], 2, 'SL1002'],
+    [['--source', 'architecture', path.join(root, 'package.json')], 1, 'SL2090'],
+    [['--source', 'cluster', '--from', path.join(root, 'examples/install-yamls')], 1, 'SL2094'],
   ])('refuses %j and writes nothing', async (words, exitCode, code) => {
     const io = testIo({ cwd })
     expect(await main(['import', ...words, '--out', 'site.yaml'], io)).toBe(exitCode)

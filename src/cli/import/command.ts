@@ -1,7 +1,7 @@
 /** `stackloom import`: writes a site file from what exists already, and reports what in it cannot work. */
 import { type Command, Option } from 'commander'
 import { wrongUse } from '../../errors/common.ts'
-import { failure } from '../../errors/failure.ts'
+import { Failure, failure } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
 import type { Imported } from '../../site/import/imported-site.ts'
 import { type ClusterFlags, withClusterFlags } from '../cluster.ts'
@@ -12,33 +12,34 @@ import { type Format, outputOption, serialise } from '../output/format.ts'
 import { repeatable } from '../repeatable.ts'
 import { importFrom } from './sources.ts'
 
+const sourceKinds = ['install-yamls', 'architecture', 'cluster'] as const
+type ImportSourceKind = (typeof sourceKinds)[number]
+
 export interface ImportOptions extends ClusterFlags {
-  readonly from: 'install-yamls' | 'architecture' | 'cluster'
-  readonly fromDir?: string
+  readonly source: ImportSourceKind
+  /** A folder of dumps instead of a live cluster. */
+  readonly from?: string
   readonly name?: string
   readonly node?: readonly string[]
   readonly cloud?: readonly string[]
   readonly out?: string
   readonly into?: string
-  readonly force?: boolean
+  readonly overwrite?: boolean
   readonly output: Format
 }
 
 export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(command, [
-    'stackloom import --from install-yamls rhoso1-config.env rhoso2-config.env --out site.yaml',
-    'stackloom import --from architecture control-plane/nncp/values.yaml --cloud rhoso1=openstack',
-    'stackloom import --from cluster --context prod --out site.yaml',
-    'stackloom import --from cluster --from-dir must-gather/',
-    'stackloom import --from cluster -n openstack3 --into site.yaml',
+    'stackloom import --source install-yamls rhoso1-config.env rhoso2-config.env --out site.yaml',
+    'stackloom import --source architecture control-plane/nncp/values.yaml --cloud rhoso1=openstack',
+    'stackloom import --source cluster --context prod --out site.yaml',
+    'stackloom import --source cluster --from must-gather/',
+    'stackloom import --source cluster -n openstack3 --into site.yaml',
   ])
     .argument('[files...]', 'environment files, or values files; - for stdin; one cloud each')
-    .addOption(
-      new Option('--from <source>', 'source to read')
-        .choices(['install-yamls', 'architecture', 'cluster'])
-        .makeOptionMandatory(),
-    )
-    .option('--from-dir <dir>', 'cluster: read a folder of dumps instead of a live cluster')
+    .addOption(new Option('--source <kind>', 'kind of the source to read').choices(sourceKinds))
+    .option('--from <dir>', 'cluster: read a folder of dumps instead of a live cluster')
+    .addOption(new Option('--from-dir <dir>').hideHelp())
     .option('--name <name>', 'name of the site', 'imported')
     .option('--node <name=nic>', 'install-yamls: a node and its NIC; may be repeated', repeatable)
     .option('--cloud <name=namespace>', 'architecture: name and namespace of the cloud, one per file', repeatable)
@@ -46,28 +47,42 @@ export function define(command: Command, { io, act }: CommandContext): void {
     .addOption(
       new Option('--into <file>', 'add the clouds to this site file and keep everything else in it').conflicts('out'),
     )
-    .option('--force', 'overwrite the file if it exists')
+    .option('--overwrite', 'overwrite the file if it exists')
     .addOption(outputOption(['yaml', 'json'], 'yaml'))
-  withClusterFlags(command).action((files: readonly string[], options: ImportOptions) =>
+  withClusterFlags(command).action((files: readonly string[], given: GivenOptions) =>
     act(async () => {
-      if (options.from === 'cluster' ? files.length > 0 : files.length === 0) {
-        const reason = options.from === 'cluster' ? 'a cluster is not read from files' : 'no files given'
+      const options = parseSource(given)
+      if (options.source === 'cluster' ? files.length > 0 : files.length === 0) {
+        const reason = options.source === 'cluster' ? 'a cluster is not read from files' : 'no files given'
         throw failure(wrongUse, { reason, command: 'stackloom import' })
       }
       const imported = await importFrom(files, options, io)
+      if (imported.text === undefined || hasErrors(imported.findings)) throw new Failure(imported.findings, 1)
       io.stderr(formatFindings(imported.findings, io.colour.stderr))
-      if (imported.text === undefined || hasErrors(imported.findings)) return 1
       if (options.into !== undefined) {
         await writeOutput(options.into, imported.text, io, { replace: true })
         io.stderr(`the clouds are added to ${options.into}. Next: stackloom plan -f ${options.into}\n`)
       } else if (options.out === undefined) io.stdout(await formatImported(imported, options.output))
       else {
-        await writeNewFile(options.out, imported.text, io, options.force === true)
+        await writeNewFile(options.out, imported.text, io, options.overwrite === true)
         io.stderr(`${options.out} is written. Next: stackloom plan -f ${options.out}\n`)
       }
       return 0
     }),
   )
+}
+
+type GivenOptions = Omit<ImportOptions, 'source'> &
+  Partial<Pick<ImportOptions, 'source'>> & { readonly fromDir?: string }
+
+/** Until 0.1, `--from` named the kind of source and `--from-dir` the folder; both are still understood. */
+function parseSource({ source, from, fromDir, ...options }: GivenOptions): ImportOptions {
+  const formerKind = sourceKinds.find((kind) => kind === from)
+  const dump = fromDir ?? (formerKind === undefined ? from : undefined)
+  const kind = source ?? formerKind ?? (dump === undefined ? undefined : 'cluster')
+  if (kind !== undefined) return { ...options, source: kind, ...(dump !== undefined && { from: dump }) }
+  const reason = `name the kind of source with --source: ${sourceKinds.join(', ')}`
+  throw failure(wrongUse, { reason, command: 'stackloom import' })
 }
 
 async function formatImported({ text = '', findings }: Imported, output: Format): Promise<string> {

@@ -22,12 +22,12 @@ export async function importFrom(files: readonly string[], options: ImportOption
 
 async function importSources(files: readonly string[], options: ImportOptions, io: Io): Promise<Imported> {
   const name = options.name ?? 'imported'
-  if (options.from === 'cluster') return fromCluster(name, options, io)
+  if (options.source === 'cluster') return fromCluster(name, options, io)
   const read = await Promise.all(files.map(async (file) => ({ file, ...decodeText(await readInput(file, io), file) })))
   const findings = read.flatMap((file) => file.findings)
   if (hasErrors(findings)) return { findings }
   const sources: readonly ImportSource[] = read.map(({ file, text }) => ({ file, text }))
-  if (options.from === 'install-yamls') {
+  if (options.source === 'install-yamls') {
     const { importInstallYamls } = await import('../../site/import/install-yamls.ts')
     const nodes = options.node?.map((given) => parsePair('--node', given))
     return importInstallYamls(sources, {
@@ -47,11 +47,11 @@ async function importSources(files: readonly string[], options: ImportOptions, i
 
 async function fromCluster(name: string, options: ImportOptions, io: Io): Promise<Imported> {
   const { clusterKinds, importCluster } = await import('../../site/import/cluster.ts')
-  const { kubeconfig, context, namespace, fromDir } = options
+  const { kubeconfig, context, namespace, from } = options
   const flags = {
     ...(kubeconfig !== undefined && { kubeconfig }),
     ...(context !== undefined && { context }),
-    ...(fromDir !== undefined && { from: path.resolve(io.cwd, fromDir) }),
+    ...(from !== undefined && { from: path.resolve(io.cwd, from) }),
   }
   const { snapshot, findings } = await gatherSnapshot(flags, clusterKinds, io)
   const namespaces = namespace === undefined ? {} : { namespaces: [namespace] }

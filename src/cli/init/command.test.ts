@@ -62,14 +62,14 @@ describe('stackloom init', () => {
     expect(parse(io.out())).toMatchObject({ spec: { clouds: [{ public: { by: 'vip' } }] } })
   })
 
-  it('never overwrites a file without --force', async () => {
+  it('never overwrites a file without --overwrite', async () => {
     const file = path.join(cwd, 'site.yaml')
     writeFileSync(file, 'mine')
     const io = testIo({ cwd })
     expect(await main(['init'], io)).toBe(2)
     expect(io.err()).toContain('SL2061')
     expect(readFileSync(file, 'utf8')).toBe('mine')
-    expect(await main(['init', '--force'], testIo({ cwd }))).toBe(0)
+    expect(await main(['init', '--overwrite'], testIo({ cwd }))).toBe(0)
     expect(readFileSync(file, 'utf8')).not.toBe('mine')
   })
 

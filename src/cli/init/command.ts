@@ -9,7 +9,7 @@ import type { InitOptions } from './answers.ts'
 
 interface Options extends InitOptions {
   readonly file: string
-  readonly force?: boolean
+  readonly overwrite?: boolean
 }
 
 const collect = (word: string, before: readonly string[] = []): readonly string[] => [...before, word]
@@ -29,7 +29,7 @@ export function define(command: Command, { io, act }: CommandContext, questions?
     .addOption(new Option('--isolation <mode>', 'how clouds are isolated').choices(['vlan-per-cloud', 'shared-vlan']))
     .option('--dns <address>', 'DNS server for the clouds; may be repeated', collect)
     .option('--storage-class <name>', 'storage class of the clouds')
-    .option('--force', 'overwrite the file if it exists')
+    .option('--overwrite', 'overwrite the file if it exists')
     .action((options: Options) =>
       act(async () => {
         const { gatherAnswers } = await import('./answers.ts')
@@ -41,7 +41,7 @@ export function define(command: Command, { io, act }: CommandContext, questions?
         if (hasErrors(findings)) throw new Failure(findings, 2)
         if (options.file === '-') io.stdout(text)
         else {
-          await writeNewFile(options.file, text, io, options.force === true)
+          await writeNewFile(options.file, text, io, options.overwrite === true)
           io.stderr(`${options.file} is written. Next: stackloom plan -f ${options.file}\n`)
         }
         return 0

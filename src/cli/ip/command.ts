@@ -10,7 +10,7 @@ import { withConnectionFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
 import { formatFindings, formatWhere } from '../output/findings.ts'
-import { type Format, outputOption, serialise } from '../output/format.ts'
+import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 import { type Planning, type PlanningOptions, planFromFiles, withPlanningOptions } from '../planning.ts'
 import type { LiveFlags } from './live-holders.ts'
@@ -28,7 +28,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
   ])
     .argument('<address-or-name>', 'address, or name of a host, node or slot')
     .option('--live', 'also show the holder in the cluster, and since when')
-    .option('--from <folder>', 'with --live: a folder of dumps instead of a cluster')
+    .option('--from <dir>', 'with --live: a folder of dumps instead of a cluster')
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((query: string, options: Options) => act(() => showAnswers(query, options, io)))
 }
@@ -48,7 +48,9 @@ async function showAnswers(query: string, options: Options, io: Io): Promise<Exi
   }
   const { output } = options
   if (options.live) return showLive(query, answers, options, io)
-  io.stdout(output === 'table' ? answers.map(formatAnswer).join('\n') : await serialise({ query, answers }, output))
+  io.stdout(
+    output === 'table' ? answers.map(formatAnswer).join('\n') : await serialiseResult({ query, answers }, output),
+  )
   return 0
 }
 
@@ -59,7 +61,7 @@ async function showLive(query: string, answers: readonly Explained[], options: O
   io.stdout(
     output === 'table'
       ? [...answers.map(formatAnswer), ...live.map(formatLive)].join('\n')
-      : await serialise({ query, answers, live, findings }, output),
+      : await serialiseResult({ query, answers, live }, output, [...gaps, ...findings]),
   )
   io.stderr(formatFindings([...gaps, ...findings], io.colour.stderr))
   return findings.length > 0 ? 1 : 0

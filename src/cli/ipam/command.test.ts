@@ -62,7 +62,7 @@ describe('stackloom ipam status', () => {
   it('lists every holder with -o wide and in JSON', async () => {
     const objects = [netConfig(threeNetworks), block]
     expect(await status(objects, '-o', 'wide')).toMatch(/^172\.17\.0\.100 +net-1 +ns\/compute-0$/m)
-    const [first] = JSON.parse(await status(objects, '-o', 'json')) as readonly object[]
+    const [first] = JSON.parse(await status(objects, '-o', 'json')).subnets as readonly object[]
     expect(first).toMatchObject({ used: 1, holders: [{ address: '172.17.0.100', owner: 'ns/compute-0' }] })
   })
 

@@ -10,7 +10,7 @@ import { type ClusterFlags, gatherSnapshot, withClusterFlags } from '../cluster.
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
-import { type Format, outputOption, serialise } from '../output/format.ts'
+import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 
 interface Options extends ClusterFlags {
@@ -27,7 +27,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom ipam status -n openstack -o wide    # with every holder',
     'stackloom ipam status --from must-gather/ -o json',
   ])
-    .option('--from <folder>', 'read a folder of dumps instead of a live cluster')
+    .option('--from <dir>', 'read a folder of dumps instead of a live cluster')
     .addOption(outputOption(['table', 'wide', 'json', 'yaml']))
     .action((options: Options) => act(() => show(options, io)))
 }
@@ -59,7 +59,7 @@ async function show(options: Options, io: Io): Promise<ExitCode> {
   const { output } = options
   io.stdout(
     output === 'json' || output === 'yaml'
-      ? await serialise(report, output)
+      ? await serialiseResult({ subnets: report }, output, findings)
       : formatReport(report, output === 'wide', io.columns),
   )
   return 0

@@ -84,11 +84,11 @@ describe('stackloom lab', () => {
   it('up --dry-run prints the commands and runs nothing', async () => {
     writeLabFile()
     await renderTree()
-    const { code, out } = await run('up', '--dry-run', '--from', 'bootstrap', '--until', 'deploy')
+    const { code, out } = await run('up', '--dry-run', '--from-stage', 'bootstrap', '--until', 'deploy')
     expect(code).toBe(0)
     expect(out).toContain(`.stackloom/venv/bin/kolla-ansible deploy -i ${path.join(cwd, 'osl')}/kolla/multinode`)
     expect(existsSync(path.join(cwd, 'osl/.stackloom/state.json'))).toBe(false)
-    expect((await run('up', '--dry-run', '--from', 'deplyo')).err).toContain('did you mean deploy')
+    expect((await run('up', '--dry-run', '--from-stage', 'deplyo')).err).toContain('did you mean deploy')
   })
 
   it('up refuses an unknown stage or node before it writes anything', async () => {

@@ -11,7 +11,7 @@ import { createAnswers, openPrompter, type Prompter } from '../questions.ts'
 interface Options extends Partial<Omit<PresetAnswers, 'cores'>> {
   readonly cores?: string
   readonly file: string
-  readonly force?: boolean
+  readonly overwrite?: boolean
 }
 
 export function defineInit(parent: Command, { io, act }: CommandContext, questions?: Prompter): void {
@@ -29,7 +29,7 @@ export function defineInit(parent: Command, { io, act }: CommandContext, questio
     .option('--domain <domain>', 'DNS domain of the lab')
     .addOption(new Option('--phase <phase>', 'storage backends').choices(['lvm', 'ceph', 'both']))
     .addOption(new Option('--containers <base>', 'distribution of the container images').choices(['debian', 'ubuntu']))
-    .option('--force', 'overwrite the file')
+    .option('--overwrite', 'overwrite the file')
     .action((options: Options) =>
       act(async () => {
         const prompter = questions ?? (await openPrompter(io.interactive))
@@ -38,7 +38,7 @@ export function defineInit(parent: Command, { io, act }: CommandContext, questio
         if (hasErrors(findings)) throw new Failure(findings, 2)
         if (options.file === '-') io.stdout(text)
         else {
-          await writeNewFile(options.file, text, io, options.force ?? false)
+          await writeNewFile(options.file, text, io, options.overwrite ?? false)
           io.stderr(`${options.file} is written. Next: stackloom lab check -f ${options.file}\n`)
         }
         return 0

@@ -26,7 +26,7 @@ export interface OpenedLab {
 export function labOptions(command: Command): Command {
   return command
     .option('-f, --file <file>', 'lab file, - for stdin', 'lab.yaml')
-    .option('--out <folder>', 'folder of the rendered tree (default: the name of the lab, beside the file)')
+    .option('--out <dir>', 'folder of the rendered tree (default: the name of the lab, beside the file)')
 }
 
 /** Throws with exit code 2 when the file is not a Lab. The caller decides about a Lab with errors. */

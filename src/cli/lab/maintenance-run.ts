@@ -14,7 +14,7 @@ import { deleteNeedsName, notRendered } from '../../lab/findings/lab-run.ts'
 import { isRendered } from '../../lab/tree.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
-import { type Format, serialise } from '../output/format.ts'
+import { type Format, serialise, serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 import type { OpenedLab } from './lab-file.ts'
 
@@ -59,7 +59,7 @@ async function runLabSteps(
 
 export async function printStatus(opened: OpenedLab, output: Format, io: Io): Promise<ExitCode> {
   const status = await readLabStatus(await createReadOnlyContext(opened, io))
-  io.stdout(output === 'table' ? formatStatus(status, io.columns) : await serialise(status, output))
+  io.stdout(output === 'table' ? formatStatus(status, io.columns) : await serialiseResult(status, output))
   return 0
 }
 
@@ -108,7 +108,7 @@ export async function printSnapshots(opened: OpenedLab, output: Format, io: Io):
   const snapshots = await listSnapshots(await createReadOnlyContext(opened, io))
   const rows = snapshots.map(({ tag, complete, nodes }) => [tag, complete ? 'yes' : 'no', nodes.join(', ')])
   const table = (): string => formatTable(['TAG', 'COMPLETE', 'NODES'], rows, io.columns)
-  io.stdout(output === 'table' ? table() : await serialise(snapshots, output))
+  io.stdout(output === 'table' ? table() : await serialiseResult({ snapshots }, output))
 }
 
 export function runBackup(opened: OpenedLab, io: Io): Promise<void> {

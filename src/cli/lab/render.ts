@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { TreeChange } from '../../lab/tree-changes.ts'
 import { type CommandContext, withExamples } from '../command.ts'
-import { type Format, outputOption, serialise } from '../output/format.ts'
+import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { type LabOptions, labOptions, openValidLab, printWarnings } from './lab-file.ts'
 
 interface Options extends LabOptions {
@@ -30,7 +30,7 @@ export function defineRender(parent: Command, { io, act }: CommandContext): void
         const { changes, made } = await renderLab(lab, folder, { ...options, now: Date.now() })
         if (options.output === 'json' || options.output === 'yaml') {
           const files = changes.map((change) => ({ kind: change.kind, path: changedPath(change) }))
-          io.stdout(await serialise({ folder: displayFolder, made, files }, options.output))
+          io.stdout(await serialiseResult({ folder: displayFolder, made, files }, options.output, opened.findings))
         } else {
           const shown = options.output === 'name' ? changes : changes.filter((change) => change.kind !== 'unchanged')
           io.stdout(shown.map((change) => formatChange(change, options.output)).join(''))

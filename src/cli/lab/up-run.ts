@@ -8,7 +8,7 @@ import { planVms } from '../../lab/drive/vm-plan.ts'
 import type { Selection } from '../../run/selection.ts'
 import { runExitCode } from '../command.ts'
 import type { Io } from '../io.ts'
-import { serialise } from '../output/format.ts'
+import { serialiseResult } from '../output/format.ts'
 import { choosePrinter } from '../output/run/printer.ts'
 import { formatSummary } from '../output/run/summary.ts'
 import { askYesNo } from '../questions.ts'
@@ -16,8 +16,8 @@ import { type OpenedLab, printWarnings } from './lab-file.ts'
 import { driveSettings } from './maintenance-run.ts'
 import type { UpOptions } from './up.ts'
 
-function buildSelection({ from, until, skip }: UpOptions): Selection {
-  return { ...(from && { from: [from] }), ...(until && { until: [until] }), ...(skip && { skip }) }
+function buildSelection({ fromStage, until, skip }: UpOptions): Selection {
+  return { ...(fromStage && { from: [fromStage] }), ...(until && { until: [until] }), ...(skip && { skip }) }
 }
 
 export async function up(opened: OpenedLab, options: UpOptions, io: Io): Promise<ExitCode> {
@@ -27,7 +27,7 @@ export async function up(opened: OpenedLab, options: UpOptions, io: Io): Promise
     const report = await runLabUp({
       ...driveSettings(opened, io),
       replace: await confirmReplacements(opened, options, io),
-      rerun: options.from === undefined ? [] : [options.from],
+      rerun: options.fromStage === undefined ? [] : [options.fromStage],
       selection: buildSelection(options),
       run: randomUUID(),
       what: `lab up ${options.file}`,
@@ -41,7 +41,7 @@ export async function up(opened: OpenedLab, options: UpOptions, io: Io): Promise
     })
     printer.close()
     if (options.output === 'table') io.stdout(formatSummary(report, { columns: io.columns, colour: io.colour.stdout }))
-    else io.stdout(await serialise(report, options.output))
+    else io.stdout(await serialiseResult(report, options.output))
     return runExitCode(report, io)
   } finally {
     printer.close()
@@ -66,11 +66,11 @@ export async function dryRun(opened: OpenedLab, options: UpOptions, io: Io): Pro
     ...driveSettings(opened, io),
     store: await openReadOnlyState(opened.folder),
     replace: options.replace ?? [],
-    rerun: options.from === undefined ? [] : [options.from],
+    rerun: options.fromStage === undefined ? [] : [options.fromStage],
   }
   const stages = selectLabStages(settings, buildSelection(options))
   const planned = await planStages(settings, new Set(stages.map((stage) => stage.name)))
-  if (options.output !== 'table') io.stdout(await serialise(planned, options.output))
+  if (options.output !== 'table') io.stdout(await serialiseResult({ stages: planned }, options.output))
   else io.stdout(planned.map(formatPlannedStage).join('\n'))
   return 0
 }

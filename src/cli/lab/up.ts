@@ -7,7 +7,7 @@ import { repeatable } from '../repeatable.ts'
 import { type LabOptions, labOptions, openValidLab } from './lab-file.ts'
 
 export interface UpOptions extends LabOptions {
-  readonly from?: string
+  readonly fromStage?: string
   readonly until?: string
   readonly skip?: readonly string[]
   readonly dryRun?: boolean
@@ -23,12 +23,12 @@ export function defineUp(parent: Command, { io, act }: CommandContext): void {
     [
       'stackloom lab up',
       'stackloom lab up --until vms          # only up to the VMs',
-      'stackloom lab up --from deploy',
+      'stackloom lab up --from-stage deploy',
       'stackloom lab up --dry-run            # print the commands',
       'stackloom lab up --replace node2      # allow a replacement; data disks are kept',
     ],
   )
-    .option('--from <stage>', `run this stage and those that need it: ${stageNames.join(', ')}`)
+    .option('--from-stage <stage>', `run this stage and those that need it: ${stageNames.join(', ')}`)
     .option('--until <stage>', 'run this stage and those before it')
     .option('--skip <stage>', 'skip this stage; may be repeated', repeatable)
     .option('--dry-run', 'print the commands and run nothing')

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { parseDuration } from '../duration.ts'
-import { type Format, outputOption, serialise } from '../output/format.ts'
+import { type Format, outputOption, serialiseObjects } from '../output/format.ts'
 import type { InstallOptions } from './install.ts'
 import type { RunOptions } from './run.ts'
 
@@ -43,7 +43,7 @@ function defineRun(command: Command, { io, act }: CommandContext): void {
   ])
     .option('--webhook-url <url>', 'register the webhooks with this address, which the API server can reach')
     .option('--webhook-service <name>', 'serve the webhooks that `operator install` registered behind this Service')
-    .option('--cert-dir <folder>', 'read tls.crt, tls.key and ca.crt of the webhooks here; changes are picked up')
+    .option('--cert-dir <dir>', 'read tls.crt, tls.key and ca.crt of the webhooks here; changes are picked up')
     .option('--webhook-port <port>', 'serve webhooks on this port', parsePort, 9443)
     .option('--health-port <port>', 'serve /healthz, /readyz and /metrics on this port', parsePort, 8081)
     .option('--bind <address>', 'listen on this address of the machine', '0.0.0.0')
@@ -87,7 +87,7 @@ function defineCrds(command: Command, { io, act }: CommandContext): void {
         const { formatYamlStream } = await import('./install.ts')
         const sets = crdsForParts(parts)
         const objects = all ? [...sets.upstream, ...sets.own] : sets.own
-        io.stdout(output === 'json' ? await serialise(objects, output) : await formatYamlStream(objects))
+        io.stdout(output === 'json' ? await serialiseObjects(objects) : await formatYamlStream(objects))
         return 0
       }),
     )

@@ -11,7 +11,7 @@ import { collectCrds, parts } from '../../operator/parts.ts'
 import { type ClusterFlags, openCluster } from '../cluster.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
-import { type Format, serialise } from '../output/format.ts'
+import { type Format, serialise, serialiseObjects, serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 
 export interface InstallOptions extends ClusterFlags, PolicyOptions {
@@ -49,7 +49,7 @@ export async function install(options: InstallOptions, io: Io): Promise<ExitCode
     ]
     const { output } = options
     if (options.dryRun) {
-      io.stdout(output === 'json' ? await serialise(objects, output) : await formatYamlStream(objects))
+      io.stdout(output === 'json' ? await serialiseObjects(objects) : await formatYamlStream(objects))
       return 0
     }
     const applied: Applied[] = []
@@ -57,7 +57,7 @@ export async function install(options: InstallOptions, io: Io): Promise<ExitCode
       applied.push(await applyObject(client, object, io.stop))
       io.stderr(`applied ${object.kind} ${objectKey(object.metadata)}\n`)
     }
-    io.stdout(output === 'table' ? formatApplied(applied, io.columns) : await serialise(applied, output))
+    io.stdout(output === 'table' ? formatApplied(applied, io.columns) : await serialiseResult({ applied }, output))
     io.stderr(`wait until it runs: kubectl -n ${namespace} rollout status deployment/stackloom-operator\n`)
     return 0
   } finally {

@@ -1,5 +1,7 @@
 /** The options `-o` and `--events`, and the machine-readable formats. Every command offers json and yaml. */
 import { Option } from 'commander'
+import type { KubeObject } from '../../api/object.ts'
+import type { Finding } from '../../errors/finding.ts'
 
 const formats = ['table', 'wide', 'json', 'yaml', 'name'] as const
 export type Format = (typeof formats)[number]
@@ -13,6 +15,16 @@ export async function serialise(value: unknown, format: Format): Promise<string>
   if (format === 'json') return `${JSON.stringify(value, null, 2)}\n`
   const { writeYaml } = await import('../../yaml/write.ts')
   return writeYaml(value)
+}
+
+/** The envelope of every command that prints a result of its own: its fields, then the findings, also if there are none. */
+export function serialiseResult(result: object, format: Format, findings: readonly Finding[] = []): Promise<string> {
+  return serialise({ ...result, findings }, format)
+}
+
+/** Kubernetes objects in the form that `kubectl apply -f -` reads. */
+export function serialiseObjects(items: readonly KubeObject[]): Promise<string> {
+  return serialise({ apiVersion: 'v1', kind: 'List', items }, 'json')
 }
 
 const eventFormats = ['auto', 'lines', 'jsonl'] as const

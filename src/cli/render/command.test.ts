@@ -52,8 +52,9 @@ describe('stackloom render', () => {
     const both = await run('--cloud', 'rhoso1', '--cloud', 'rhoso2', '-o', 'name')
     const lines = (text: string) => text.split('\n').toSorted()
     expect(lines(both.out())).toEqual(lines(first.out() + out()))
-    expect(out()).toContain('core.openstack.org/OpenStackControlPlane openstack2/controlplane\n')
-    expect(out()).not.toContain('openstack/')
+    expect(out()).toContain('openstackcontrolplane.core.openstack.org/controlplane\n')
+    expect(out()).toContain('namespace/openstack2\n')
+    expect(out()).not.toContain('namespace/openstack\n')
     const { code, err } = await run('--cloud', 'rhoso9')
     expect(code).toBe(2)
     expect(err()).toContain('rhoso9')
@@ -84,7 +85,7 @@ describe('stackloom render', () => {
 
   it('renders for the 2023 API on request', async () => {
     await cp('examples/networking-2023.yaml', path.join(cwd, 'site.yaml'))
-    const { code, out } = await run('--crds', '2023')
+    const { code, out } = await run('--crd', '2023')
     expect(code).toBe(0)
     expect(out()).toContain('externalEndpoints:')
     expect(out()).not.toContain('metallb.universe.tf/address-pool:')

@@ -1,23 +1,30 @@
 /** Defines `stackloom render`: prints every object of every cloud, or writes them as a GitOps tree. */
 import path from 'node:path'
 import { type Command, Option } from 'commander'
+import type { KubeObject } from '../../api/object.ts'
 import { closestMatch } from '../../errors/closest-match.ts'
+import { wrongUse } from '../../errors/common.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
-import { hasErrors } from '../../errors/finding.ts'
 import { unknownName } from '../../plan/findings/lock.ts'
 import type { GitopsTool } from '../../render/gitops/tree.ts'
 import type { RenderedDocument } from '../../render/render.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
-import { type Planning, type PlanningOptions, planFromFiles, saveLock, withPlanningOptions } from '../planning.ts'
+import {
+  failOnErrors,
+  type Planning,
+  type PlanningOptions,
+  planFromFiles,
+  saveLock,
+  withPlanningOptions,
+} from '../planning.ts'
 import { repeatable } from '../repeatable.ts'
 
 interface Options extends PlanningOptions {
   readonly out?: string
   readonly overwrite?: boolean
   readonly gitops?: GitopsTool
-  readonly crds?: string
   readonly cloud?: readonly string[]
   readonly output: 'yaml' | 'json' | 'name'
 }
@@ -32,9 +39,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
     .option('--out <dir>', 'write a tree of files to this folder instead')
     .option('--overwrite', 'overwrite files of the tree that were edited by hand')
     .addOption(new Option('--gitops <tool>', 'annotate and order for this tool').choices(['argocd', 'flux']))
-    .addOption(
-      new Option('--crds <set>', "render for this version of the control plane's API").choices(['today', '2023']),
-    )
+    .option('--crd <source>', "render for this version of the control plane's API: today, 2023 or a file with the CRD")
     .addOption(
       new Option('--crd <source>', 'render for other CRDs: a release, or a file or folder with CRDs').conflicts('crds'),
     )
@@ -50,10 +55,12 @@ export function define(command: Command, { io, act }: CommandContext): void {
 }
 
 async function render(options: Options, io: Io): Promise<ExitCode> {
-  const { crds, ...rest } = options
-  const planning = await planFromFiles({ ...rest, ...(crds !== undefined && { crd: crds }) }, io)
+  if (options.crd === 'live') {
+    throw failure(wrongUse, { reason: '--crd live needs a cluster: plan with it first', command: 'stackloom render' })
+  }
+  const planning = await planFromFiles(options, io)
+  failOnErrors(planning)
   io.stderr(formatFindings(planning.findings, io.colour.stderr))
-  if (hasErrors(planning.findings)) return 1
   rejectUnknownClouds(planning, options.cloud ?? [])
   const { renderDocuments } = await import('../../render/render.ts')
   const documents = renderDocuments(planning.plan)
@@ -83,11 +90,16 @@ async function formatStream(
     return `${JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }, null, 2)}\n`
   }
   if (output === 'name') {
-    const { objectIdentity } = await import('../../api/object.ts')
-    return objects.map((object) => `${objectIdentity(object)}\n`).join('')
+    return objects.map((object) => `${formatKubectlName(object)}\n`).join('')
   }
   const { writeYamlStream } = await import('../../yaml/write.ts')
   return writeYamlStream(objects)
+}
+
+/** `ipaddresspool.metallb.io/openstack-storage`: what kubectl prints with `-o name` and accepts as an argument. */
+function formatKubectlName({ apiVersion, kind, metadata }: KubeObject): string {
+  const group = apiVersion.includes('/') ? `.${apiVersion.split('/')[0]}` : ''
+  return `${kind.toLowerCase()}${group}/${metadata.name}`
 }
 
 async function writeOut(

@@ -9,7 +9,7 @@ export function define(command: Command, context: CommandContext): void {
   withExamples(command, [
     'stackloom sandbox start',
     'kubectl --kubeconfig "$(stackloom sandbox kubeconfig)" get ipaddresspools -A',
-    'stackloom sandbox start --name old --crds 2023 --netns',
+    'stackloom sandbox start --name old --crd 2023 --netns',
     'stackloom sandbox stop',
   ])
   for (const add of [

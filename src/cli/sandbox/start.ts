@@ -10,7 +10,7 @@ import { printStatus } from './state.ts'
 
 interface StartOptions {
   readonly name: string
-  readonly crds?: CrdSet
+  readonly crd?: CrdSet
   readonly netns?: boolean
   readonly port?: number
   readonly actors?: readonly string[]
@@ -27,7 +27,7 @@ export function defineStart(parent: Command, { io, act }: CommandContext): void 
     ],
   )
     .option('--name <name>', 'name of the sandbox', DEFAULT_NAME)
-    .addOption(new Option('--crds <set>', 'CRD set, fixed at the first start (today)').choices(crdSets))
+    .addOption(new Option('--crd <source>', 'CRD set, fixed at the first start (today)').choices(crdSets))
     .option('--netns', 'use a separate network namespace, so that nothing listens on your interfaces')
     .option('--no-netns', 'use the network of this machine')
     .option('--port <port>', 'loopback port of the API server (default: a free port, which is kept)', portNumber)
@@ -40,11 +40,15 @@ export function defineStart(parent: Command, { io, act }: CommandContext): void 
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: StartOptions) =>
       act(async () => {
+        const { crd } = options
         const { startSandbox } = await import('../../sandbox/sandbox.ts')
         const { notify, end } = progressPrinter(io)
         try {
           const actors = await actorNames(options.actors)
-          const status = await startSandbox({ ...options, ...(actors && { actors }) }, sandboxContext(io, notify))
+          const status = await startSandbox(
+            { ...options, ...(crd && { crds: crd }), ...(actors && { actors }) },
+            sandboxContext(io, notify),
+          )
           end()
           io.stderr(formatFindings(status.findings, io.colour.stderr))
           io.stdout(await printStatus(status, options.output, io))

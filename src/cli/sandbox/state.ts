@@ -4,7 +4,7 @@ import type { SandboxStatus } from '../../sandbox/sandbox.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
-import { type Format, outputOption, serialise } from '../output/format.ts'
+import { type Format, outputOption, serialise, serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 import { DEFAULT_NAME, sandboxContext } from './context.ts'
 
@@ -100,7 +100,7 @@ export async function printStatus(status: SandboxStatus, output: Format, io: Io)
 
 async function printList(all: readonly SandboxStatus[], output: Format, io: Io): Promise<string> {
   if (output === 'name') return all.map((sandboxStatus) => `${sandboxStatus.name}\n`).join('')
-  if (output !== 'table') return serialise(all, output)
+  if (output !== 'table') return serialiseResult({ sandboxes: all }, output)
   const rows = all.map((sandboxStatus) => [
     sandboxStatus.name,
     stateOf(sandboxStatus),

@@ -7,7 +7,7 @@ import type { SlotTable } from '../../plan/slots/slots.ts'
 import { type ClusterFlags, withConnectionFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
-import { type Format, outputOption, serialise } from '../output/format.ts'
+import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 import { planFromFiles } from '../planning.ts'
 import { liveSlotTable, slotTableFrom } from '../slot-source.ts'
@@ -94,7 +94,7 @@ async function formatSlots(
 ): Promise<string> {
   if (output === 'json' || output === 'yaml') {
     const plain = clouds.map(({ cloud, slots: all }) => ({ cloud, slots: all.map(toJson) }))
-    return serialise({ crd: table.crd, services: table.services, clouds: plain }, output)
+    return serialiseResult({ crd: table.crd, services: table.services, clouds: plain }, output)
   }
   if (output === 'name') return table.slots.map((slot) => `${slot.path.join('.')}\n`).join('')
   const wide = output === 'wide'

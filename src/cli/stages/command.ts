@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { type StageEntry, stageTable } from '../../deploy/stage-table.ts'
 import { type CommandContext, withExamples } from '../command.ts'
-import { type Format, outputOption, serialise } from '../output/format.ts'
+import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 
 export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(command, ['stackloom stages', 'stackloom stages -o wide   # with the reason for each dependency'])
@@ -16,7 +16,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
 }
 
 async function formatStages(output: Format, columns: number): Promise<string> {
-  if (output === 'json' || output === 'yaml') return serialise(stageTable, output)
+  if (output === 'json' || output === 'yaml') return serialiseResult({ stages: stageTable }, output)
   if (output === 'name') return stageTable.map(({ name }) => `${name}\n`).join('')
   if (output === 'wide') return stageTable.map(formatFull).join('\n')
   return stageTable.map((entry) => formatShort(entry, columns)).join('')

@@ -11,7 +11,7 @@ import { type CommandContext, withExamples } from '../command.ts'
 import { type CloudFlags, type NamedCloud, selectClouds, withCloudFlags } from '../deployment.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
-import { type Format, outputOption, serialise } from '../output/format.ts'
+import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { oneLine, truncate } from '../output/text.ts'
 
 interface Options extends ClusterFlags, CloudFlags {
@@ -30,7 +30,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
   ])
     .option('-a, --all', 'show what is ready too')
     .option('--data-plane', 'show the nodes outside the cluster with their phases and services')
-    .option('--from <folder>', 'read a folder of dumps instead of a live cluster')
+    .option('--from <dir>', 'read a folder of dumps instead of a live cluster')
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: Options) =>
       act(async () =>
@@ -53,7 +53,9 @@ async function status(options: Options, io: Io): Promise<ExitCode> {
   const groups = computeStatus(shown, snapshot, Date.now())
   io.stderr(formatFindings([...first.findings, ...findings], io.colour.stderr))
   io.stdout(
-    output === 'table' ? formatTree(groups, options.all ?? false, io) : await serialise(statusJson(groups), output),
+    output === 'table'
+      ? formatTree(groups, options.all ?? false, io)
+      : await serialiseResult({ clouds: statusJson(groups) }, output, [...first.findings, ...findings]),
   )
   return groups.some(({ objects }) => objects.some(({ readiness }) => readiness.kind === 'failed')) ? 1 : 0
 }

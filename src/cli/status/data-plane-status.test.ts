@@ -67,6 +67,9 @@ describe('status --data-plane', () => {
   it('exits with 1 on an error, and prints every node as JSON', async () => {
     const { code, out } = await status('Error', '-o', 'json')
     expect(code).toBe(1)
-    expect(JSON.parse(out)).toMatchObject([{ node: 'fine' }, { node: 'open', state: 'failed', done: 0, steps: 1 }])
+    expect(JSON.parse(out).nodes).toMatchObject([
+      { node: 'fine' },
+      { node: 'open', state: 'failed', done: 0, steps: 1 },
+    ])
   })
 })

@@ -7,7 +7,7 @@ import type { ExitCode } from '../../errors/failure.ts'
 import { type ClusterFlags, gatherSnapshot } from '../cluster.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
-import { type Format, serialise } from '../output/format.ts'
+import { type Format, serialiseResult } from '../output/format.ts'
 import { formatTable, type Row } from '../output/table.ts'
 import { oneLine, truncate } from '../output/text.ts'
 
@@ -22,7 +22,9 @@ export async function dataPlaneStatus(options: DataPlaneOptions, io: Io): Promis
   io.stderr(formatFindings(findings, io.colour.stderr))
   const { namespace, output, all = false } = options
   const states = summarizeNodes(snapshot).filter((node) => namespace === undefined || node.namespace === namespace)
-  io.stdout(output === 'table' ? formatNodes(states, all, io) : await serialise(states, output))
+  io.stdout(
+    output === 'table' ? formatNodes(states, all, io) : await serialiseResult({ nodes: states }, output, findings),
+  )
   const hasFailed = (node: NodeState): boolean =>
     node.state === 'failed' || node.services.some(({ state }) => state === 'failed')
   return states.some(hasFailed) ? 1 : 0

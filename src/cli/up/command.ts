@@ -18,7 +18,7 @@ import {
 } from '../deployment.ts'
 import type { Io } from '../io.ts'
 import { runWithLease } from '../leased-run.ts'
-import { type EventFormat, eventsOption, type Format, outputOption, serialise } from '../output/format.ts'
+import { type EventFormat, eventsOption, type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { formatSummary } from '../output/run/summary.ts'
 import { formatTable } from '../output/table.ts'
 import { type PlanningOptions, saveLock, withPlanningOptions } from '../planning.ts'
@@ -83,7 +83,7 @@ async function run(deployment: Deployment, options: Options, io: Io): Promise<Ex
   io.stdout(
     options.output === 'table'
       ? formatUpSummary(report, plan, { columns: io.columns, colour: io.colour.stdout })
-      : await serialise(upJson(report, plan), options.output),
+      : await serialiseResult(upJson(report, plan), options.output, [...planning.findings, ...changes.findings]),
   )
   return runExitCode(report, io)
 }
@@ -162,7 +162,7 @@ function vipRows(cloud: PlannedCloud): readonly VipRow[] {
   })
 }
 
-function upJson({ outcome, ms, stages }: RunReport, plan: Plan): unknown {
+function upJson({ outcome, ms, stages }: RunReport, plan: Plan): object {
   const clouds = plan.clouds.map((cloud) => ({ name: cloud.name, namespace: cloud.namespace, vips: vipRows(cloud) }))
   return { outcome, ms, stages, clouds }
 }

@@ -34,6 +34,7 @@ async function verify(name: string, ...words: readonly string[]) {
 }
 
 interface Told {
+  readonly findings: readonly { readonly code: string; readonly message: string }[]
   readonly proved: boolean
   readonly checks: readonly { readonly id: string; readonly cloud?: string; readonly verdict: string }[]
 }
@@ -67,6 +68,17 @@ describe('stackloom verify', () => {
     expect(code).toBe(2)
     expect(err).toContain('rhoso3')
   })
+
+  it.each(['IPAddressPool', 'Service', 'NetworkAttachmentDefinition', 'NodeNetworkConfigurationPolicy'])(
+    'exits 3 for a dump without any %s, and blames no object',
+    async (kind) => {
+      dump('partial', { objects: healthy.objects.filter((object) => object.kind !== kind), unread: [] })
+      const { code, out } = await verify('partial', '-o', 'json')
+      const { findings, proved } = JSON.parse(out) as Told
+      expect([...new Set(findings.map((finding) => finding.code))]).toEqual(['SL9001'])
+      expect({ code, proved }).toEqual({ code: 3, proved: false })
+    },
+  )
 
   it('exits 2 for a folder without cluster objects', async () => {
     const { code, err } = await verify('nothing')

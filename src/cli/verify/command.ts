@@ -1,4 +1,4 @@
-/** `stackloom verify`: proves that the cluster matches the plan and that the clouds are isolated. Exits 1 when something is not proved. */
+/** `stackloom verify`: proves that the cluster matches the plan and that the clouds are isolated. Exits 1 when a check fails, 3 when one could not look. */
 import path from 'node:path'
 import { type Command, Option } from 'commander'
 import pc from 'picocolors'
@@ -16,7 +16,7 @@ import { selectClouds, withCloudFlags } from '../deployment.ts'
 import { writeOutput } from '../files.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../output/findings.ts'
-import { type Format, outputOption, serialise } from '../output/format.ts'
+import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 import { failOnErrors, type Planning, type PlanningOptions, planFromFiles, withPlanningOptions } from '../planning.ts'
 import type { ProbeFlags } from './probe-command.ts'
@@ -31,7 +31,7 @@ interface Options extends PlanningOptions, ProbeFlags {
 
 export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(withCloudFlags(withPlanningOptions(command), 'check only this cloud and shared objects'), [
-    'stackloom verify -f site.yaml                 # exit 0: proved, 1: not proved, 2: unknown',
+    'stackloom verify -f site.yaml                 # exit 0: proved, 1: a check failed, 3: one could not look',
     'stackloom verify --cloud rhoso2 -o json',
     'stackloom verify --report proof.html          # or proof.md',
     'stackloom verify --ask-dns                    # on a machine with access to the ctlplane networks',
@@ -39,7 +39,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom verify --probe                      # test with pods on every network and node',
     'stackloom verify --probe --dry-run            # print these pods only',
   ])
-    .option('--from <folder>', 'read a folder of dumps instead of a live cluster')
+    .option('--from <dir>', 'read a folder of dumps instead of a live cluster')
     .option('--ask-dns', "query each cloud's DNS server on its ctlplane VIP")
     .option('--report <file>', 'write a report: Markdown, or HTML for a name ending in .html')
     .addOption(new Option('--probe', 'test reach and isolation with pods on every network and node').conflicts('from'))
@@ -82,7 +82,6 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
   const results = [...checked, ...probed.results]
   const report = { site: plan.site, time: now.toISOString(), source: describeSource(options), results }
   if (options.report !== undefined) await writeReport(options.report, report, io)
-  io.stdout(options.output === 'table' ? renderTable(results, io) : await serialise(toJson(report), options.output))
   const findings = [
     // Unknown kinds are reported by the checks that need them.
     ...gathered.findings.filter(({ code }) => code !== unreadKind.code),
@@ -90,8 +89,14 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
     ...probed.findings,
     ...(clouds.length > 0 ? [] : findUnusedAcceptances(planning, results, options)),
   ]
+  io.stdout(
+    options.output === 'table'
+      ? renderTable(results, io)
+      : await serialiseResult(toJson(report), options.output, findings),
+  )
   io.stderr(formatFindings(findings, io.colour.stderr))
-  return isProved(results) ? 0 : 1
+  if (results.some(({ verdict }) => verdict === 'failed')) return 1
+  return isProved(results) ? 0 : 3
 }
 
 /** Unused entries of `spec.accept` for findings of this command, when all checks ran. */
@@ -129,7 +134,7 @@ async function writeReport(file: string, report: Report, io: Io): Promise<void> 
   io.stderr(`wrote ${file}\n`)
 }
 
-function toJson({ results, ...report }: Report): unknown {
+function toJson({ results, ...report }: Report): object {
   return { ...report, proved: isProved(results), checks: results }
 }
 

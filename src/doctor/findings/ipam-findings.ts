@@ -6,7 +6,7 @@ export const spansOverlap = problem<{ first: string; other: string; range: strin
   severity: 'error',
   message: ({ first, other, range }) => `${first} and ${other} both contain ${range}`,
   remedy: () =>
-    'move one of them: stackloom import --from cluster and stackloom plan show every owner of the subnet and the free ranges',
+    'move one of them: stackloom import --source cluster and stackloom plan show every owner of the subnet and the free ranges',
 })
 
 export const addressTwice = problem<{ address: string; holders: readonly string[] }>({

@@ -7,7 +7,7 @@ export const samePoolName = problem<{ pool: string; holder: string; losers: read
   message: ({ pool, holder, losers, ranges }) =>
     `${[holder, ...losers].join(' and ')} request pool ${pool}, but only one object of that name can exist: it now has ${ranges} for ${holder}, and the ranges of ${losers.join(', ')} are lost`,
   remedy: ({ pool, holder, losers }) =>
-    `give each cloud its own pool, ${[holder, ...losers].map((cloud) => `${cloud}-${pool}`).join(' and ')}: stackloom import --from cluster, stackloom plan, stackloom adopt`,
+    `give each cloud its own pool, ${[holder, ...losers].map((cloud) => `${cloud}-${pool}`).join(' and ')}: stackloom import --source cluster, stackloom plan, stackloom adopt`,
 })
 
 export const wrongRange = problem<{

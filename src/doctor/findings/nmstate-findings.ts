@@ -45,7 +45,7 @@ export const policyOverwritten = problem<{
   message: ({ interface: name, node, cloud, subnet, other, otherSubnet }) =>
     `${name} on node ${node} has an address of ${other} (${otherSubnet}) and none of ${cloud} (${subnet}), which uses it too`,
   remedy: () =>
-    'manage the node networking of all clouds in one place (stackloom import --from cluster, stackloom plan, stackloom up --stage nncp), or create one policy with the addresses of both clouds',
+    'manage the node networking of all clouds in one place (stackloom import --source cluster, stackloom plan, stackloom up --stage nncp), or create one policy with the addresses of both clouds',
 })
 
 export const policiesDisagree = problem<{ interface: string; node: string; policies: readonly string[] }>({

@@ -55,7 +55,7 @@ describe('lab up of a new lab', () => {
     expect(calls.some((call) => call.startsWith('kolla-ansible deploy'))).toBe(true)
   })
 
-  it('runs a done stage again when --from names it', async () => {
+  it('runs a done stage again when --from-stage names it', async () => {
     await rig.deployed()
     const calls = await rig.callsDuring(() => rig.up(lvmAndCephLab(), { from: 'deploy', rerun: ['deploy'] }))
     expect(calls.filter((call) => call.startsWith('kolla-ansible')).map((call) => call.split(' ')[1])).toEqual([

@@ -84,7 +84,7 @@ const INSTALL_HINTS: Readonly<Record<string, string>> = {
   ssh: 'install OpenSSH',
   scp: 'install OpenSSH',
   python3: 'brew install python@3.12',
-  'kolla-ansible': 'run the stage deployer: stackloom lab up --from deployer',
+  'kolla-ansible': 'run the stage deployer: stackloom lab up --from-stage deployer',
 }
 
 export function missingTool(tool: string, why: string): Failure {

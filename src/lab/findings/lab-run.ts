@@ -20,7 +20,7 @@ export const vmsNeedMacos = problem<{ system: string }>({
   severity: 'error',
   message: ({ system }) => `Lima has vmnet networks on macOS only, and this is ${system}`,
   remedy: () =>
-    'run the VMs on a Mac, or use --from dns with your own machines; check, render and all other stages work here',
+    'run the VMs on a Mac, or use --from-stage dns with your own machines; check, render and all other stages work here',
 })
 
 export const sudoersStale = problem<{ command: string }>({

@@ -117,5 +117,5 @@ export const liveOverlap = problem<{ owner: string; range: string; live: string;
   severity: 'error',
   message: ({ owner, range, live }) => `${owner} owns ${range}, and the cluster holds them already: ${live}`,
   remedy: ({ offer }) =>
-    `import what is there (\`stackloom import --from cluster\`)${offer ? `, or use ${offer}` : ', or choose other addresses'}`,
+    `import what is there (\`stackloom import --source cluster\`)${offer ? `, or use ${offer}` : ', or choose other addresses'}`,
 })

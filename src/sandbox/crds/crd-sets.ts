@@ -1,4 +1,4 @@
-/** Provides the CRD sets of `--crds`, converted once from the YAML of the modules to JSON and cached. */
+/** Provides the CRD sets of `--crd`, converted once from the YAML of the modules to JSON and cached. */
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'

@@ -72,7 +72,7 @@ describe('dataplane convert', () => {
     await writeFile(file, dataPlane2023)
     const io = testIo()
     expect(await main(['dataplane', 'convert', '-f', file, '-o', 'json'], io)).toBe(0)
-    const objects = JSON.parse(io.out()) as readonly KubeObject[]
+    const objects = JSON.parse(io.out()).items as readonly KubeObject[]
     expect(objects.map(({ kind, metadata }) => `${kind.replace('OpenStackDataPlane', '')} ${metadata.name}`)).toEqual([
       'Service hello',
       'Service nova-of-nova-cell1',

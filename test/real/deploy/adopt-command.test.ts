@@ -35,7 +35,7 @@ describe('stackloom adopt', { timeout: 600_000 }, () => {
   const adopt = (...words: readonly string[]) => stackloom('adopt', '--cloud', cloud.namespace, ...words)
 
   it('uses a site file that is imported from the cluster', async () => {
-    const { code, err } = await stackloom('import', '--from', 'cluster', '--out', 'site.yaml')
+    const { code, err } = await stackloom('import', '--source', 'cluster', '--out', 'site.yaml')
     expect(code, err).toBe(0)
     // Upstream's default is public address space of somebody: whoever keeps it must say so.
     const refused = await adopt()

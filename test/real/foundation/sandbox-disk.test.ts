@@ -41,7 +41,7 @@ afterEach(async () => {
 describe('a full disk', { timeout: 120_000 }, () => {
   it('ends a start with one finding, and the next start recovers', async () => {
     const io = () => testIo({ env: { ...process.env, XDG_STATE_HOME: disk } })
-    const start = ['sandbox', 'start', '--name', 'small', '--crds', 'none', '--no-netns']
+    const start = ['sandbox', 'start', '--name', 'small', '--crd', 'none', '--no-netns']
     try {
       const full = io()
       expect(await main(start, full)).toBe(2)

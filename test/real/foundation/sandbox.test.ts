@@ -50,7 +50,7 @@ afterAll(async () => {
 describe('a sandbox', { timeout: 120_000 }, () => {
   it('starts, works with plain kubectl, and is described completely', async ({ skip }) => {
     if (noNamespace) skip(`no network namespace can be made here: ${noNamespace}`)
-    const started = await stackloom('start', '--name', 'one', '--crds', 'none', '--netns', '-o', 'json')
+    const started = await stackloom('start', '--name', 'one', '--crd', 'none', '--netns', '-o', 'json')
     expect(started).toMatchObject({ exitCode: 0 })
     const status = JSON.parse(started.out) as SandboxStatus
     expect(status).toMatchObject({ name: 'one', running: true, ready: true, netns: true, findings: [] })
@@ -71,7 +71,7 @@ describe('a sandbox', { timeout: 120_000 }, () => {
     if (noNamespace) skip(`no network namespace can be made here: ${noNamespace}`)
     const before = await statusOf('one')
     expect(JSON.parse((await stackloom('start', '--name', 'one', '-o', 'json')).out)).toEqual(before)
-    expect(await stackloom('start', '--name', 'one', '--crds', '2023')).toMatchObject({
+    expect(await stackloom('start', '--name', 'one', '--crd', '2023')).toMatchObject({
       exitCode: 2,
       err: expect.stringContaining('SL1214'),
     })
@@ -95,10 +95,10 @@ describe('a sandbox', { timeout: 120_000 }, () => {
       await once(used, 'listening')
       const address = used.address()
       const port = String(typeof address === 'object' && address ? address.port : 0)
-      const refused = await stackloom('start', '--name', 'two', '--crds', 'none', '--port', port)
+      const refused = await stackloom('start', '--name', 'two', '--crd', 'none', '--port', port)
       expect(refused).toMatchObject({ exitCode: 2, err: expect.stringContaining('SL1207') })
       used.close()
-      const started = await stackloom('start', '--name', 'two', '--crds', 'none', '--port', port, '-o', 'json')
+      const started = await stackloom('start', '--name', 'two', '--crd', 'none', '--port', port, '-o', 'json')
       const status = JSON.parse(started.out) as SandboxStatus
       expect(status.server).toBe(`https://127.0.0.1:${port}`)
       expect(status.findings.map(({ code }) => code)).toEqual(['SL1212', 'SL1211'])

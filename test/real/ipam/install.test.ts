@@ -129,7 +129,7 @@ describe('operator install', () => {
   it('creates everything once, and finds it unchanged the second time', async () => {
     const first = await install('-o', 'json')
     expect(first.code).toBe(0)
-    const applied = JSON.parse(first.out) as readonly { kind: string; outcome: string }[]
+    const applied = JSON.parse(first.out).applied as readonly { kind: string; outcome: string }[]
     expect(new Set(applied.map(({ outcome }) => outcome))).toEqual(new Set(['created']))
     expect(new Set(applied.map(({ kind }) => kind))).toContain('ValidatingWebhookConfiguration')
     const second = await install()

@@ -51,7 +51,7 @@ describe('importing a real cluster', () => {
     }
 
     const io = testIo()
-    const words = ['import', '--from', 'cluster', '--kubeconfig', cluster.kubeconfig, '--name', 'again']
+    const words = ['import', '--source', 'cluster', '--kubeconfig', cluster.kubeconfig, '--name', 'again']
     expect(await main(words, io)).toBe(0)
     const { site, findings, locate } = readSite(io.out(), 'site.yaml')
     expect(findings).toEqual([])

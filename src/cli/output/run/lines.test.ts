@@ -44,7 +44,7 @@ describe('the lines printer', () => {
       '10:00:01 nncp: started',
       '10:00:01 rhoso1/namespace: created Namespace openstack',
       '10:00:01 nncp: error SL4003: no stage is left to run: the options exclude each other',
-      '    fix: drop one of the options that choose stages: --from, --until, --skip, --stage, --cloud',
+      '    fix: drop one of the options that choose stages: --from-stage, --until, --skip, --stage, --cloud',
       '10:00:01 nncp: failed after 1m01s: worker-1: no link',
       '10:00:01 failed after 1m02s',
     ])
