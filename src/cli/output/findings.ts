@@ -1,6 +1,6 @@
 /** Formats findings: location, code and message on the first line, owners and remedy below. */
 import pc from 'picocolors'
-import { type Finding, isFileLocation, type Where } from '../../errors/finding.ts'
+import { type Finding, isFileLocation, type Severity, type Where } from '../../errors/finding.ts'
 import { oneLine, quoteLines } from './text.ts'
 
 export function formatWhere(where: Where): string {
@@ -18,6 +18,21 @@ export function formatFinding(finding: Finding, colour: boolean): string {
   return `${location}${paint(`${finding.severity} ${finding.code}`)}: ${quoteLines(finding.message)}${owners}${remedy}\n`
 }
 
+const severities: readonly Severity[] = ['info', 'warning', 'error']
+
+/** Errors are last: the end is what a terminal shows. */
 export function formatFindings(findings: readonly Finding[], colour: boolean): string {
-  return findings.map((finding) => formatFinding(finding, colour)).join('')
+  return findings
+    .toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity))
+    .map((finding) => formatFinding(finding, colour))
+    .join('')
+}
+
+/** `1 error, 2 warnings`. */
+export function countFindings(findings: readonly Finding[]): string {
+  const parts = severities.toReversed().flatMap((severity) => {
+    const count = findings.filter((finding) => finding.severity === severity).length
+    return count === 0 ? [] : [`${count} ${severity}${count === 1 || severity === 'info' ? '' : 's'}`]
+  })
+  return parts.join(', ') || 'no findings'
 }

@@ -8,7 +8,7 @@ import { type ClusterFlags, gatherSnapshot, withConnectionFlags } from '../clust
 import { type CommandContext, withExamples } from '../command.ts'
 import { writeOutput } from '../files.ts'
 import type { Io } from '../io.ts'
-import { formatFindings } from '../output/findings.ts'
+import { countFindings, formatFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 import { type Planning, type PlanningOptions, planFromFiles, saveLock, withPlanningOptions } from '../planning.ts'
 import { repeatable } from '../repeatable.ts'
@@ -50,11 +50,12 @@ async function plan(options: Options, io: Io): Promise<ExitCode> {
     liveSlots: async () => (await import('../slot-source.ts')).liveSlotTable(options, io),
     ...(options.live && { live: (site) => readLiveEntries(options, site, io) }),
   })
-  io.stderr(formatFindings(planning.findings, io.colour.stderr))
   io.stdout(await formatPlan(planning, options, io.columns))
+  io.stderr(formatFindings(planning.findings, io.colour.stderr))
   if (options.picture !== undefined) await draw(planning, options.picture, io)
   const readOnly = options.check || options.diff || options.locked
-  if (!readOnly) await saveLock(planning, io)
+  const isWritten = !readOnly && (await saveLock(planning, io))
+  io.stderr(`${formatTotals(planning)}${isWritten ? '' : ' Nothing was written.'}\n`)
   if (hasErrors(planning.findings)) return 1
   if (options.check && planning.stale) {
     const { lockFile } = planning
@@ -62,6 +63,13 @@ async function plan(options: Options, io: Io): Promise<ExitCode> {
     return 1
   }
   return 0
+}
+
+/** `2 clouds, 14 subnets: 1 error, 1 warning.` */
+function formatTotals({ plan: { clouds }, findings }: Planning): string {
+  const subnets = clouds.flatMap(({ networks }) => networks.flatMap((network) => network.subnets)).length
+  const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`
+  return `${count(clouds.length, 'cloud')}, ${count(subnets, 'subnet')}: ${countFindings(findings)}.`
 }
 
 /** What the cluster holds; kinds that cannot be read are reported, and the rest still counts. */
