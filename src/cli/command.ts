@@ -20,6 +20,8 @@ export interface CommandModule {
 export interface CommandEntry {
   readonly name: string
   readonly summary: string
+  /** The heading of the command in the help. */
+  readonly group?: string
   /** Left out of the list of commands. */
   readonly hidden?: boolean
   readonly load: () => Promise<CommandModule>

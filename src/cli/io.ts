@@ -50,7 +50,7 @@ export function processIo(): ProcessIo {
     cwd: process.cwd(),
     interactive: Boolean(stdin.isTTY && stderr.isTTY) && !env['CI'],
     colour: { stdout: Boolean(stdout.isTTY) && !plain, stderr: Boolean(stderr.isTTY) && !plain },
-    columns: stdout.columns ?? stderr.columns ?? 80,
+    columns: stdoutColumns(stdout.columns, env['COLUMNS']),
     ...(stderr.isTTY && env['TERM'] !== 'dumb' && !env['CI'] && { terminal: processTerminal(stderr) }),
     get stop() {
       return stop()
@@ -119,6 +119,12 @@ function isFileDescriptor(fd: number): boolean {
 function writeCompletely(fd: number, text: string): void {
   const bytes = Buffer.from(text)
   for (let offset = 0; offset < bytes.length; ) offset += writeSync(fd, bytes, offset)
+}
+
+/** Text for a pipe or a file is not cut, unless COLUMNS says how wide it may be. */
+function stdoutColumns(terminal: number | undefined, variable: string | undefined): number {
+  const given = Number(variable)
+  return terminal ?? (Number.isInteger(given) && given > 0 ? given : Number.POSITIVE_INFINITY)
 }
 
 function processTerminal(stream: NodeJS.WriteStream): Terminal {

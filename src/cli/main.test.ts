@@ -59,8 +59,32 @@ describe('the program', () => {
     for (const words of [[], ['--debug'], ...['lab', 'operator', 'dns', 'sandbox'].map((name) => [name])]) {
       const io = testIo()
       expect(await main(words, io)).toBe(0)
-      expect(io.out()).toMatch(/^Usage: stackloom .*\n[^]*\nCommands:\n/)
+      expect(io.out()).toMatch(/^Usage: stackloom .*\n[^]*\n(Start|Commands):\n/)
     }
+  })
+
+  it('groups the commands in its help', async () => {
+    const io = testIo()
+    await main(['--help'], io)
+    expect(io.out().match(/^[A-Z][a-z]+:$/gm)).toEqual([
+      'Options:',
+      'Start:',
+      'Deploy:',
+      'Observe:',
+      'Operate:',
+      'Lab:',
+      'Other:',
+    ])
+  })
+
+  it('prints without colour with --no-color', async () => {
+    const colour = { stdout: true, stderr: true }
+    const coloured = testIo({ colour })
+    await main(['explain', 'SL1903'], coloured)
+    const plain = testIo({ colour })
+    await main(['--no-color', 'explain', 'SL1903'], plain)
+    expect(coloured.err()).toContain('\u001b[')
+    expect(plain.err()).not.toContain('\u001b[')
   })
 
   it('reports a wrong option with code, remedy and the closest name, and exits 2', async () => {

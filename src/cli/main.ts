@@ -20,18 +20,17 @@ export async function main(
   streams: Io,
   entries: readonly CommandEntry[] = commands,
 ): Promise<ExitCode> {
-  const io = escapeOutput(streams)
   let exitCode: ExitCode = 0
   let hasOutput = false
+  const colour = argv.includes('--no-color') ? { stdout: false, stderr: false } : streams.colour
+  const io = escapeOutput(streams, colour, () => {
+    hasOutput = true
+  })
   const act: Act = async (work) => {
     exitCode = await work()
   }
-  const stdout = (text: string): void => {
-    hasOutput = true
-    io.stdout(text)
-  }
   try {
-    const program = await buildProgram(argv, { ...io, stdout }, act, entries)
+    const program = await buildProgram(argv, io, act, entries)
     await parse(program, argv)
     return exitCode
   } catch (thrown) {
@@ -40,11 +39,13 @@ export async function main(
 }
 
 /** All output of all commands passes here. Inherits, because reading `stop` has an effect. */
-function escapeOutput(io: Io): Io {
-  return Object.create(io, {
-    stdout: { value: (text: string) => io.stdout(escapeControls(text, io.colour.stdout)) },
-    stderr: { value: (text: string) => io.stderr(escapeControls(text, io.colour.stderr)) },
-  }) as Io
+function escapeOutput(io: Io, colour: Io['colour'], onOutput: () => void): Io {
+  const stdout = (text: string): void => {
+    onOutput()
+    io.stdout(escapeControls(text, colour.stdout))
+  }
+  const stderr = (text: string): void => io.stderr(escapeControls(text, colour.stderr))
+  return Object.create(io, { stdout: { value: stdout }, stderr: { value: stderr }, colour: { value: colour } }) as Io
 }
 
 /** Loads only the command that is used; the others are a name and a summary. */
@@ -58,8 +59,11 @@ async function buildProgram(
     .description('Plan, render, deploy, verify and operate OpenStack clouds.')
     .version(typeof STACKLOOM_VERSION === 'string' ? STACKLOOM_VERSION : 'development')
     .option('--debug', 'print the stack trace of a failure')
+    .option('--no-color', 'print without colour, as with NO_COLOR=1')
     .configureOutput({ writeOut: io.stdout, writeErr: () => undefined })
     .exitOverride()
+    .commandsGroup('Other:')
+    .helpCommand(true)
     .showSuggestionAfterError()
     .addHelpText(
       'after',
@@ -71,6 +75,7 @@ async function buildProgram(
     const command = program
       .command(entry.name, { hidden: entry.hidden ?? false })
       .description(entry.summary)
+      .helpGroup(`${entry.group ?? 'Other'}:`)
       .exitOverride()
     command.copyInheritedSettings(program)
     if (entry.name === used) (await entry.load()).define(command, { io, act })
