@@ -39,10 +39,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
     .option('--out <dir>', 'write a tree of files to this folder instead')
     .option('--overwrite', 'overwrite files of the tree that were edited by hand')
     .addOption(new Option('--gitops <tool>', 'annotate and order for this tool').choices(['argocd', 'flux']))
-    .option('--crd <source>', "render for this version of the control plane's API: today, 2023 or a file with the CRD")
-    .addOption(
-      new Option('--crd <source>', 'render for other CRDs: a release, or a file or folder with CRDs').conflicts('crds'),
-    )
+    .option('--crd <source>', 'render for other CRDs: a release, or a file or folder with CRDs')
     .addOption(
       new Option('--cloud <cloud>', 'render only the documents of this cloud; may be repeated')
         .argParser(repeatable)
