@@ -1,10 +1,10 @@
 /** `verify --probe`: runs the network probe, or prints its pods. */
 import { systemClock } from '../../clock/clock.ts'
+import { readData } from '../../data/data.ts'
 import { type ProbeOutcome, probeNetworks } from '../../deploy/network-probe.ts'
 import { execInPod } from '../../kube/pod-exec.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { renderProbe } from '../../render/probe-pods.ts'
-import { probeScript } from '../../verify/probe/probe-script.ts'
 import { type ClusterFlags, openCluster } from '../cluster.ts'
 import type { Io } from '../io.ts'
 
@@ -23,7 +23,7 @@ export async function probe(plan: Plan, flags: ProbeFlags, io: Io): Promise<Prob
   try {
     return await probeNetworks(
       plan,
-      { image: flags.probeImage, program: probeScript },
+      { image: flags.probeImage, program: readData('probe.sh') },
       {
         client,
         ask: async ({ namespace, name: pod }, command) => {
@@ -42,6 +42,6 @@ export async function probe(plan: Plan, flags: ProbeFlags, io: Io): Promise<Prob
 
 export async function printProbes(plan: Plan, { probeImage: image }: ProbeFlags, io: Io): Promise<void> {
   const { writeYamlStream } = await import('../../yaml/write.ts')
-  const settings = { image, program: probeScript }
+  const settings = { image, program: readData('probe.sh') }
   io.stdout(writeYamlStream(plan.clouds.flatMap((cloud) => renderProbe(plan, cloud, settings))))
 }

@@ -1,4 +1,5 @@
 /** Renders a report as one self-contained HTML page. */
+import { readData } from '../../data/data.ts'
 import { type CheckResult, isProved } from '../verify.ts'
 import {
   countVerdicts,
@@ -10,43 +11,6 @@ import {
   type ReportProblem,
 } from './report.ts'
 
-const STYLE = `
-:root { color-scheme: light dark; --line: #8883; --soft: #646464; --panel: #8881;
-  --good: #1a7f37; --bad: #cf222e; --open: #9a6700 }
-@media (prefers-color-scheme: dark) { :root { --soft: #a0a0a0; --good: #3fb950; --bad: #ff7b72; --open: #d29922 } }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere }
-h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 }
-h2 { font-size: 1.2rem; margin: 2.2rem 0 .5rem }
-p { margin: .3rem 0 }
-.soft, .empty { color: var(--soft) }
-.passed { color: var(--good) } .failed { color: var(--bad) } .unknown { color: var(--open) }
-.tally span + span::before { content: "·"; color: var(--soft); padding: 0 .5em }
-nav { margin-top: 1rem; padding: .7rem 1rem; background: var(--panel); border-radius: .4rem }
-nav ul { margin: .2rem 0 0 }
-a { color: inherit }
-table { border-collapse: collapse; width: 100%; table-layout: fixed }
-th { text-align: left; font-weight: 600 }
-th, td { padding: .45rem .8rem .45rem 0; border-top: 1px solid var(--line); vertical-align: top }
-th:first-child, td:first-child { width: 6.5rem; white-space: nowrap; font-weight: 600 }
-th:last-child, td:last-child { width: 11rem; padding-right: 0 }
-td:last-child { color: var(--soft) }
-tr:target td { background: var(--panel) }
-ul { margin: .5rem 0 .2rem; padding-left: 1.1rem }
-li + li { margin-top: .5rem }
-li p { margin: 0 }
-.todo { padding-left: .8rem; border-left: 3px solid var(--line); margin: .2rem 0 }
-code { font: .87em ui-monospace, monospace; background: var(--panel); padding: .1em .3em; border-radius: .2em }
-@media (max-width: 44rem) {
-  body { margin: 1rem auto }
-  thead { display: none }
-  tr { display: grid; grid-template-columns: 1fr auto; border-top: 1px solid var(--line); padding: .5rem 0 }
-  td { border: 0; padding: 0 }
-  td:nth-child(2) { order: 3; grid-column: 1 / -1 }
-  td:last-child { width: auto; text-align: right }
-}
-@media print { body { max-width: none; margin: 0 } tr { break-inside: avoid } }
-`
-
 const SIGN = { passed: '✓ passed', failed: '✗ failed', unknown: '? unknown', empty: '– nothing' } as const
 
 export function htmlReport(report: Report): string {
@@ -57,7 +21,7 @@ export function htmlReport(report: Report): string {
     '<html lang="en">',
     '<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">',
     `<title>${escapeHtml(`Site ${site}: ${formatSummary(results)}`)}</title>`,
-    `<style>${STYLE}</style></head>`,
+    `<style>\n${readData('report.css')}</style></head>`,
     '<body>',
     `<h1>Site ${escapeHtml(site)}: <span class="${proved ? 'passed' : 'failed'}">${proved ? 'proved' : 'not proved'}</span></h1>`,
     `<p class="tally">${renderTally(results)}</p>`,

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { gatherFromCluster } from '../../../src/cli/doctor/gather-evidence.ts'
 import { systemClock } from '../../../src/clock/clock.ts'
+import { readData } from '../../../src/data/data.ts'
 import { type ProbeOutcome, probeNetworks } from '../../../src/deploy/network-probe.ts'
 import { diagnose } from '../../../src/doctor/diagnose.ts'
 import { rules } from '../../../src/doctor/rules.ts'
@@ -17,7 +18,6 @@ import type { Plan } from '../../../src/plan/plan.ts'
 import { renderDocuments } from '../../../src/render/render.ts'
 import { ensurePrograms } from '../../../src/sandbox/build/ensure-programs.ts'
 import type { Family } from '../../../src/site/site.ts'
-import { probeScript } from '../../../src/verify/probe/probe-script.ts'
 import { useCluster } from '../../cluster.ts'
 import { count } from '../../counts.ts'
 import { sandboxPlan } from '../../plan.ts'
@@ -65,7 +65,7 @@ describe('the network probe', { timeout: 240_000 }, () => {
 
   beforeAll(async () => {
     if (process.getuid?.() !== 0 || !TOOLS.every(hasTool)) return
-    writeFileSync(program, probeScript)
+    writeFileSync(program, readData('probe.sh'))
     const names = ['cni-bridge', 'cni-macvlan', 'cni-static', 'whereabouts', 'metallb-speaker'] as const
     const { 'metallb-speaker': speaker, ...plugins } = await ensurePrograms(names, sandboxContext())
     rig = await makeRig(plan, cluster, plugins)
@@ -153,7 +153,7 @@ describe('the network probe', { timeout: 240_000 }, () => {
     const key = (namespace: string, name: string): string => `${namespace}/${name}`
     return probeNetworks(
       plan,
-      { image: 'busybox', program: probeScript },
+      { image: 'busybox', program: readData('probe.sh') },
       {
         client: {
           get: cluster.client.get,

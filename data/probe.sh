@@ -1,9 +1,4 @@
-/**
- * The shell script of probe pods. A script needs no own image in an air-gapped cluster, and administrators can read it in its
- * ConfigMap. Works with busybox and with iputils.
- */
-
-export const probeScript: string = String.raw`# usage: probe.sh INTERFACE TASK...
+# usage: probe.sh INTERFACE TASK...
 # Prints one line per task: "TASK ANSWER", or "TASK silent".
 interface=$1
 shift
@@ -82,4 +77,3 @@ for task; do
   [ $((started % 16)) -ne 0 ] || wait
 done
 wait
-`
