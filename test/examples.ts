@@ -7,6 +7,7 @@ import { planSite } from '../src/plan/planner.ts'
 import { builtInTable } from '../src/plan/slots/built-in-crds.ts'
 import type { Era } from '../src/plan/slots/slots.ts'
 import { readSite } from '../src/site/read.ts'
+import { TODAY } from './sandbox-context.ts'
 
 export const exampleSites: readonly string[] = readdirSync('examples')
   .filter((name) => name.endsWith('.yaml') && !name.startsWith('lab-'))
@@ -18,8 +19,8 @@ export function eraOfExample(name: string): Era {
   return name.endsWith('2023') ? '2023' : 'today'
 }
 
-/** The release whose CRDs each set of the sandbox has. */
-const sandboxReleases = { today: '0.6.0', '2023': '2023' } as const
+/** The release whose CRDs each set of the sandbox has on this machine. */
+const sandboxReleases = { today: TODAY, '2023': '2023' }
 
 /** For the CRDs of the sandbox's sets; throws where the plan has errors. */
 export function planExample(name: string, era: Era = eraOfExample(name)): Plan {

@@ -9,7 +9,10 @@ import { ensureCrds } from '../src/sandbox/crds/crd-sets.ts'
 import { ensurePreparedStore } from '../src/sandbox/prepare.ts'
 import { type ProgramName, programs } from '../src/sandbox/programs.ts'
 import { crdSets } from '../src/sandbox/settings.ts'
-import { sandboxContext } from '../test/sandbox-context.ts'
+import { hasRelease, sandboxContext } from '../test/sandbox-context.ts'
+
+/** Releases for which tests start clusters, besides `today`. */
+const testedReleases: readonly string[] = ['18.0-fr4', 'main']
 
 /** Returns false when something failed; the reason is printed, and the tests that need it are skipped. */
 export async function setUpSandbox(): Promise<boolean> {
@@ -18,8 +21,9 @@ export async function setUpSandbox(): Promise<boolean> {
   const context = { ...sandboxContext(notify), signal: io.stop }
   try {
     await ensurePrograms(Object.keys(programs) as ProgramName[], context)
-    for (const set of crdSets) {
-      await ensurePreparedStore(await ensureCrds(set, context.ownCrds, context), context)
+    const releases = testedReleases.filter(hasRelease)
+    for (const source of [...crdSets, ...releases]) {
+      await ensurePreparedStore(await ensureCrds(source, context.ownCrds, context), context)
     }
     return true
   } catch (error) {
