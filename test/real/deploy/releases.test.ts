@@ -4,6 +4,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { getField } from '../../../src/api/raw-object.ts'
+import type { KubeClient, ObjectRef } from '../../../src/kube/client.ts'
 import { releaseKinds } from '../../../src/plan/release/releases.ts'
 import { readReleaseFolder } from '../../../src/sandbox/crds/release-folders.ts'
 import { useCluster } from '../../cluster.ts'
@@ -11,7 +12,7 @@ import { useFolder } from '../../folder.ts'
 import { hasRelease, RELEASES } from '../../sandbox-context.ts'
 import { prepareCluster, type RunningActors, runCommands, startActors } from './deployment-fixture.ts'
 
-const site = (clouds: readonly string[]): string => `
+const site = (clouds: readonly string[], hosts = ''): string => `
 apiVersion: stackloom.dev/v1alpha1
 kind: Site
 metadata: {name: releases}
@@ -20,7 +21,7 @@ spec:
     dns: [192.168.122.1]
     nodes: [{name: worker-0, nic: enp6s0}]
   clouds:
-${clouds.map((name) => `  - {name: ${name}, namespace: ${name}, services: {watcher: {enabled: true}}}`).join('\n')}
+${clouds.map((name) => `  - {name: ${name}, namespace: ${name}, services: {watcher: {enabled: true}}${hosts}}`).join('\n')}
 `
 
 const known: readonly string[] = releaseKinds
@@ -130,6 +131,76 @@ describe.skipIf(!hasRelease('18.0-fr4'))(
         expect(await list('rabbitmq.openstack.org/v1beta1', 'RabbitMq')).toEqual(['rabbitmq', 'rabbitmq-cell1'])
         expect(await list('rabbitmq.com/v1beta1', 'RabbitmqCluster')).toEqual([])
       })
+
+      const DEPLOYMENT = { apiVersion: 'dataplane.openstack.org/v1beta1', kind: 'OpenStackDataPlaneDeployment' }
+      const deployments = async () => (await cluster.client.list(DEPLOYMENT)).items
+      /** Deploys hosts, and lets the deployment run again as far as its conditions say. */
+      const deployHosts = async (stackloom: ReturnType<typeof runCommands>): Promise<ObjectRef> => {
+        await writeFile(path.join(folder, 'site.yaml'), site(['rhoso1'], ', hosts: [{name: compute-0}]'))
+        expect(await stackloom('up', '--yes')).toMatchObject({ code: 0 })
+        const [live] = await deployments()
+        if (!live) throw new Error('there is no deployment')
+        const { name, namespace = '' } = live.metadata
+        const now = new Date().toISOString()
+        const requested = { type: 'DeploymentReady', status: 'False', reason: 'Requested', lastTransitionTime: now }
+        const { conditions = [] } = live['status'] as { conditions?: readonly object[] }
+        const status = { conditions: [...conditions, requested] }
+        const ref = { ...DEPLOYMENT, name, namespace }
+        await cluster.client.patch(ref, { status }, { type: 'merge', subresource: 'status' })
+        return ref
+      }
+
+      it('deletes a running data plane deployment only with consent, in up --prune and in down', async () => {
+        const stackloom = runCommands(folder, cluster)
+        await refuseDeletionOfRunningDeployments(cluster.client)
+        const ref = await deployHosts(stackloom)
+        await expect
+          .poll(() => cluster.client.delete(ref, { dryRun: true }).catch(String), { timeout: 60_000, interval: 200 })
+          .toContain('deletion of a running deployment not allowed')
+        await writeFile(path.join(folder, 'site.yaml'), site(['rhoso1']))
+        const refused = await stackloom('up', '--prune')
+        expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('SL4048') })
+        expect(await deployments()).toHaveLength(1)
+        expect(await stackloom('up', '--prune', '--yes')).toMatchObject({ code: 0 })
+        expect(await deployments()).toHaveLength(0)
+        await deployHosts(stackloom)
+        expect(await stackloom('down', '--cloud', 'rhoso1', '--yes')).toMatchObject({ code: 0 })
+        expect(await deployments()).toHaveLength(0)
+      })
     })
   },
 )
+
+/** The rule of openstack-operator's webhook since July 2026, as a policy of the API server. */
+async function refuseDeletionOfRunningDeployments(client: KubeClient): Promise<void> {
+  const api = { apiVersion: 'admissionregistration.k8s.io/v1' }
+  const name = 'running-deployments'
+  const expression =
+    "!(has(oldObject.status) && has(oldObject.status.conditions) && oldObject.status.conditions.exists(c, c.type == 'DeploymentReady'" +
+    " && c.reason == 'Requested')) || (has(oldObject.metadata.annotations) && 'dataplane.openstack.org/confirm-delete' in " +
+    "oldObject.metadata.annotations && oldObject.metadata.annotations['dataplane.openstack.org/confirm-delete'] == 'true')"
+  await client.create({
+    ...api,
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name },
+    spec: {
+      matchConstraints: {
+        resourceRules: [
+          {
+            apiGroups: ['dataplane.openstack.org'],
+            apiVersions: ['v1beta1'],
+            operations: ['DELETE'],
+            resources: ['openstackdataplanedeployments'],
+          },
+        ],
+      },
+      validations: [{ expression, message: 'deletion of a running deployment not allowed' }],
+    },
+  })
+  await client.create({
+    ...api,
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata: { name },
+    spec: { policyName: name, validationActions: ['Deny'] },
+  })
+}
