@@ -31,7 +31,12 @@ export function planExample(name: string, era: Era = eraOfExample(name)): Plan {
 
 export function planForRelease(name: string, release: string): Plan {
   const file = `examples/${name}.yaml`
-  const { site, findings, locate } = readSite(readFileSync(file), file)
+  return planTextForRelease(readFileSync(file), file, release)
+}
+
+/** A plan with errors is returned; a text that is no site is an error of the test. */
+export function planTextForRelease(text: string | Uint8Array, file: string, release: string): Plan {
+  const { site, findings, locate } = readSite(text, file)
   if (!site || hasErrors(findings)) throw new Error(JSON.stringify(findings))
   return planSite({ site, lock: emptyLock(site.name), slots: builtInTable(release), locate, findings }).plan
 }

@@ -60,7 +60,7 @@ export const nodeSetError = problem<{ condition: string; message: string }>({
 
 export const deletionUnconfirmed = problem<{ deployment: string; namespace: string }>({
   code: 'SL9607',
-  severity: 'warning',
+  severity: 'error',
   message: ({ namespace }) => `it runs, so its deletion is refused, and namespace ${namespace} cannot be deleted`,
   remedy: ({ deployment, namespace }) =>
     'wait until it has finished, or accept that its hosts may stay partly configured: ' +
