@@ -24,7 +24,7 @@ export function applyAll(plan: Plan, cluster: Cluster): Promise<Acceptance> {
   )
 }
 
-export async function applyObjects(objects: readonly KubeObject[], cluster: Cluster): Promise<Acceptance> {
+async function applyObjects(objects: readonly KubeObject[], cluster: Cluster): Promise<Acceptance> {
   const problems: string[] = []
   const { client, close } = await connect({
     kubeconfig: cluster.kubeconfig,
