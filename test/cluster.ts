@@ -24,13 +24,13 @@ import { acquireLock, type ProcessLock } from '../src/sandbox/process-lock.ts'
 import { requiredPrograms } from '../src/sandbox/program-table.ts'
 import type { ProgramName } from '../src/sandbox/programs.ts'
 import type { SandboxContext } from '../src/sandbox/sandbox.ts'
-import type { CrdSet, Part } from '../src/sandbox/settings.ts'
+import type { CrdSource, Part } from '../src/sandbox/settings.ts'
 import { removeSandboxFolder, startPrograms } from '../src/sandbox/start-programs.ts'
 import { sandboxContext } from './sandbox-context.ts'
 
 export interface ClusterOptions {
-  /** The installed CRDs; MetalLB's are always installed. */
-  readonly crds?: CrdSet
+  /** The installed CRDs, a set or a release; MetalLB's are always installed. */
+  readonly crds?: CrdSource
   /** Use a network namespace (the default). Without one MetalLB's admission may be missing. */
   readonly netns?: boolean
   /** The MetalLB controller and its admission: about one second more. */

@@ -7,6 +7,7 @@ import { planSite } from '../src/plan/planner.ts'
 import { builtInTable } from '../src/plan/slots/built-in-crds.ts'
 import type { Era } from '../src/plan/slots/slots.ts'
 import { readSite } from '../src/site/read.ts'
+import { TODAY } from './sandbox-context.ts'
 
 export const exampleSites: readonly string[] = readdirSync('examples')
   .filter((name) => name.endsWith('.yaml') && !name.startsWith('lab-'))
@@ -18,8 +19,8 @@ export function eraOfExample(name: string): Era {
   return name.endsWith('2023') ? '2023' : 'today'
 }
 
-/** The release whose CRDs each set of the sandbox has. */
-const sandboxReleases = { today: '0.6.0', '2023': '2023' } as const
+/** The release whose CRDs each set of the sandbox has on this machine. */
+const sandboxReleases = { today: TODAY, '2023': '2023' }
 
 /** For the CRDs of the sandbox's sets; throws where the plan has errors. */
 export function planExample(name: string, era: Era = eraOfExample(name)): Plan {
@@ -30,7 +31,12 @@ export function planExample(name: string, era: Era = eraOfExample(name)): Plan {
 
 export function planForRelease(name: string, release: string): Plan {
   const file = `examples/${name}.yaml`
-  const { site, findings, locate } = readSite(readFileSync(file), file)
+  return planTextForRelease(readFileSync(file), file, release)
+}
+
+/** A plan with errors is returned; a text that is no site is an error of the test. */
+export function planTextForRelease(text: string | Uint8Array, file: string, release: string): Plan {
+  const { site, findings, locate } = readSite(text, file)
   if (!site || hasErrors(findings)) throw new Error(JSON.stringify(findings))
   return planSite({ site, lock: emptyLock(site.name), slots: builtInTable(release), locate, findings }).plan
 }

@@ -9,6 +9,7 @@ import { slotUses } from '../src/plan/slots/slot-uses.ts'
 import type { SlotTable, SlotUse } from '../src/plan/slots/slots.ts'
 import { buildSite } from '../src/site/defaults.ts'
 import type { Cloud, Family, Site } from '../src/site/site.ts'
+import { TODAY } from './sandbox-context.ts'
 
 export interface PlanSettings {
   readonly clouds?: readonly (Partial<SiteFileCloud> & {
@@ -75,7 +76,7 @@ export function testPlan(settings: PlanSettings = {}): Plan {
 
 /** For tests that apply what they render: the set `today` of the sandbox has the CRDs of this release. */
 export function sandboxPlan(settings: PlanSettings = {}): Plan {
-  return testPlan({ table: builtInTable('0.6.0'), ...settings })
+  return testPlan({ table: builtInTable(TODAY), ...settings })
 }
 
 function plannedCloud(site: Site, from: Cloud, index: number, table: SlotTable, shared: boolean): PlannedCloud {

@@ -6,6 +6,7 @@ import { type PlanInput, type PlanResult, planSite } from '../src/plan/planner.t
 import { builtInTable } from '../src/plan/slots/built-in-crds.ts'
 import { readSite } from '../src/site/read.ts'
 import { writeYaml } from '../src/yaml/write.ts'
+import { TODAY } from './sandbox-context.ts'
 
 type Cluster = Partial<SiteFileSpec['cluster']>
 
@@ -28,7 +29,7 @@ export function siteText({ cluster, ...spec }: PartialSiteSpec, name = 'lab'): s
 }
 
 /** The release whose CRDs the sandbox has, because several tests apply what they render. */
-const table = builtInTable('0.6.0')
+const table = builtInTable(TODAY)
 
 type RequestParts = Partial<Omit<PlanInput, 'site' | 'locate'>>
 

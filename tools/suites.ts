@@ -37,7 +37,7 @@ export const suites: readonly Suite[] = [
   },
   {
     name: 'render',
-    budgetMinutes: 3,
+    budgetMinutes: 4,
     folders: ['src/render', 'src/cli/render', 'src/cli/slots', 'test/real/render'],
   },
   { name: 'foundation', budgetMinutes: 3, folders: ['src', 'tools', 'test'] },

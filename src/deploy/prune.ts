@@ -15,8 +15,10 @@ import { setContains } from '../net/range-set.ts'
 import { CLOUD_LABEL } from '../render/labels.ts'
 import type { Stage, StageContext } from '../run/stage.ts'
 import { ingressAddresses } from '../verify/readiness/load-balancer.ts'
+import { isRunningDeployment } from '../verify/running-deployments.ts'
 import { poolRanges } from './adopt/old-pools.ts'
 import { notPruned } from './findings/up.ts'
+import { confirmDeletion } from './interrupted-deployments.ts'
 import { readInventory, refKey, writeInventory } from './inventory.ts'
 import { removeNodePolicies } from './node-policies.ts'
 import { NODE_POLICY } from './object-changes.ts'
@@ -24,7 +26,12 @@ import type { Leftover } from './site-changes.ts'
 import { NODE_NETWORKING } from './stage-table.ts'
 
 /** Runs only after all other stages succeeded, because the replacement of an old object must exist first. */
-export function pruneStage(leftovers: readonly Leftover[], client: KubeClient, before: readonly Stage[]): Stage {
+export function pruneStage(
+  leftovers: readonly Leftover[],
+  client: KubeClient,
+  before: readonly Stage[],
+  mayInterrupt = false,
+): Stage {
   return {
     id: 'prune',
     name: 'prune',
@@ -34,7 +41,7 @@ export function pruneStage(leftovers: readonly Leftover[], client: KubeClient, b
       leftovers.length === 0
         ? { kind: 'satisfied', reason: 'nothing has left the site' }
         : { kind: 'needed', reason: `${leftovers.length} objects have left the site` },
-    work: (context) => pruneLeftovers(leftovers, client, context),
+    work: (context) => pruneLeftovers(leftovers, client, context, mayInterrupt),
   }
 }
 
@@ -42,6 +49,7 @@ async function pruneLeftovers(
   leftovers: readonly Leftover[],
   client: KubeClient,
   context: StageContext,
+  mayInterrupt: boolean,
 ): Promise<void> {
   const dependents = await listDependents(leftovers, client)
   const deleted: Leftover[] = []
@@ -50,12 +58,13 @@ async function pruneLeftovers(
     context.stop.throwIfAborted()
     const { ref } = leftover
     const live = await client.get(ref)
-    const why = live && reasonToKeep(leftover, live, dependents)
+    const why = live && (reasonToKeep(leftover, live, dependents) ?? reasonToWait(live, mayInterrupt))
     if (why !== undefined) context.emit({ kind: 'finding', finding: finding(notPruned, { object: refKey(ref), why }) })
     else if (live && formatGroupKind(ref) === NODE_POLICY) policies.push(leftover)
     else {
       if (live) {
         const { uid } = live.metadata
+        await confirmDeletion(live, mayInterrupt, client)
         await client.delete(ref, { ...(uid !== undefined && { preconditions: { uid } }) })
         context.emit({ kind: 'applied', change: 'deleted', object: ref })
       }
@@ -110,6 +119,11 @@ export function reasonToKeep(
     default:
       return undefined
   }
+}
+
+/** A deployment that started after the user was asked stays until the next run. */
+function reasonToWait(live: KubeObject, mayInterrupt: boolean): string | undefined {
+  return isRunningDeployment(live) && !mayInterrupt ? 'it runs, and its hosts may stay partly configured' : undefined
 }
 
 async function trimInventories(client: KubeClient, deleted: readonly Leftover[]): Promise<void> {

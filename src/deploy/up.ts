@@ -48,6 +48,8 @@ export interface UpOptions {
   readonly lock?: Lock
   /** Objects that left the site, to delete after everything else. */
   readonly prune?: readonly Leftover[]
+  /** Whether a running data plane deployment may be pruned. */
+  readonly mayInterrupt?: boolean
   readonly view?: LiveView
   readonly force?: boolean
   readonly mayConfigureCluster?: boolean
@@ -77,7 +79,7 @@ export async function up(options: UpOptions): Promise<RunReport> {
     })
     const { stages } = selectStages(all, selection)
     await recordSite(applied, stages, view, options)
-    const withPrune = prune ? [...stages, pruneStage(prune, client, stages)] : stages
+    const withPrune = prune ? [...stages, pruneStage(prune, client, stages, options.mayInterrupt)] : stages
     return await runStages({ run, what, stages: withPrune, sink, clock: systemClock, stop, parallel: 64 })
   } finally {
     if (!options.view) await view.close()

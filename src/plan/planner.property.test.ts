@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { count } from '../../test/counts.ts'
-import { listCodes, type PartialSiteSpec, planSpec } from '../../test/site.ts'
+import { generatedClouds, generatedSite } from '../../test/generated-sites.ts'
+import { listCodes, planSpec } from '../../test/site.ts'
 import { hasErrors } from '../errors/finding.ts'
 import { parseAddress } from '../net/address.ts'
 import { diffLocks } from './changes.ts'
@@ -90,48 +91,13 @@ function givenTwice(plan: Plan): readonly string[] {
   return twice
 }
 
-const families = fc.constantFrom([4], [6], [4, 6], [6, 4]) as fc.Arbitrary<(4 | 6)[]>
-const cloudNames = ['rhoso1', 'rhoso2', 'rhoso3', 'edge', 'blue', 'green'] as const
-const hostsOf = (cloud: string, total: number) =>
-  Array.from({ length: total }, (_, index) => ({ name: `${cloud}-compute-${index}` }))
-
-const clouds = fc
-  .uniqueArray(fc.tuple(fc.constantFrom(...cloudNames), fc.nat(6), fc.boolean()), {
-    selector: ([name]) => name,
-    minLength: 1,
-  })
-  .map((all) =>
-    all.map(([name, total, withoutDesignate]) => ({
-      name,
-      namespace: `openstack-${name}`,
-      hosts: hostsOf(name, total),
-      ...(withoutDesignate && { networks: { designate: false as const } }),
-    })),
-  )
-
-const site: fc.Arbitrary<PartialSiteSpec> = fc
-  .record({
-    clouds,
-    families,
-    isolation: fc.constantFrom('vlan-per-cloud' as const, 'shared-vlan' as const),
-    prefix: fc.constantFrom(23, 24, 25, 26),
-    nodes: fc.integer({ min: 1, max: 4 }),
-  })
-  .map(({ clouds: own, families: both, isolation, prefix, nodes }) => ({
-    cluster: {
-      nodes: Array.from({ length: nodes }, (_, index) => ({ name: `worker-${index}`, nic: 'enp6s0' })),
-    },
-    addressing: { families: both, isolation, prefixLength: { ipv4: prefix } },
-    clouds: own,
-  }))
-
 const errors = (plan: Plan): readonly string[] =>
   plan.findings.filter((finding) => finding.severity === 'error').map((finding) => `${finding.code} ${finding.message}`)
 
 describe('for any site without pins', { timeout: 240_000 }, () => {
   it('the plan has no errors, no overlaps and no address twice', () => {
     fc.assert(
-      fc.property(site, (words) => {
+      fc.property(generatedSite, (words) => {
         const { plan } = planSpec(words)
         expect(errors(plan)).toEqual([])
         expect(ownersOf(plan).clashes).toEqual([])
@@ -148,7 +114,7 @@ describe('for any site without pins', { timeout: 240_000 }, () => {
 
   it('planning again with its own lock changes nothing, in any order of the clouds', () => {
     fc.assert(
-      fc.property(site, (words) => {
+      fc.property(generatedSite, (words) => {
         const first = planSpec(words)
         const again = planSpec(words, { lock: first.lock })
         expect(again.lock).toEqual(first.lock)
@@ -163,7 +129,7 @@ describe('for any site without pins', { timeout: 240_000 }, () => {
 
   it('nothing moves when clouds are added or removed, and addresses of removed clouds stay reserved', () => {
     fc.assert(
-      fc.property(site, clouds, (words, others) => {
+      fc.property(generatedSite, generatedClouds, (words, others) => {
         const first = planSpec(words)
         const second = planSpec({ ...words, clouds: others }, { lock: first.lock })
         expect(errors(second.plan)).toEqual([])

@@ -23,6 +23,9 @@ const controlPlane: Readonly<Record<string, string>> = {
 
 const patterns = Object.entries(controlPlane).map(([path, value]) => ({ path: path.split('.'), value }))
 
+/** The paths that have a value. */
+export const requiredPaths: readonly string[] = Object.keys(controlPlane)
+
 export function findRequiredValue(kind: string, path: FieldPath): string | undefined {
   if (kind !== 'OpenStackControlPlane') return undefined
   const isMatch = (pattern: readonly string[]): boolean =>

@@ -164,3 +164,20 @@ export const startInterrupted = problem<{ name: string }>({
   message: ({ name }) => `the start of sandbox ${name} was interrupted; its programs were stopped again`,
   remedy: () => 'run the same command again',
 })
+
+export const releaseMissing = problem<{ release: string; folder: string; known: readonly string[] }>({
+  code: 'SL1222',
+  severity: 'error',
+  message: ({ release, folder, known }) =>
+    `there are no CRDs of ${release} in ${folder}${known.length > 0 ? `; there are: ${known.join(', ')}` : ''}`,
+  remedy: ({ release, folder }) =>
+    `copy config/crd/bases of openstack-operator and of infra-operator (branch ${release} of both repositories) to ` +
+    `${folder}/${release}, or give any folder that has them: --crd ./FOLDER`,
+})
+
+export const crdFolderUnusable = problem<{ folder: string; reason: string }>({
+  code: 'SL1223',
+  severity: 'error',
+  message: ({ folder, reason }) => `cannot read CRDs from ${folder}: ${reason}`,
+  remedy: () => 'give a folder with CRDs as YAML or JSON, such as config/crd/bases of openstack-operator',
+})

@@ -22,6 +22,8 @@ export interface SandboxPaths {
   readonly cache: string
   /** One folder per sandbox. */
   readonly sandboxes: string
+  /** One folder with CRDs per release; only the user puts something there. */
+  readonly releases: string
 }
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -30,10 +32,12 @@ export function resolveSandboxPaths(env: Env, from = import.meta.dirname): Sandb
   const home = env['HOME'] || homedir()
   const cache = absolutePath(env['XDG_CACHE_HOME']) ?? path.join(home, '.cache')
   const state = absolutePath(env['XDG_STATE_HOME']) ?? path.join(home, '.local', 'state')
+  const data = absolutePath(env['XDG_DATA_HOME']) ?? path.join(home, '.local', 'share')
   return {
     pins: findPinsFolder(from),
     cache: path.join(cache, 'stackloom'),
     sandboxes: path.join(state, 'stackloom', 'sandboxes'),
+    releases: path.join(data, 'stackloom', 'crds'),
   }
 }
 

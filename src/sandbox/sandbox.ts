@@ -9,13 +9,14 @@ import { ensurePrograms } from './build/ensure-programs.ts'
 import { ensureNodes } from './cluster-objects.ts'
 import { callSupervisor, isNotRunning } from './control.ts'
 import { ensureCrds, type OwnCrds } from './crds/crd-sets.ts'
+import { newestRelease } from './crds/release-folders.ts'
 import { runningWithOtherSettings, settingsConflict, supervisorUnresponsive } from './findings.ts'
 import { logFile, type SandboxFolder } from './folder.ts'
 import { copyPreparedStore, ensurePreparedStore, type PrepareContext } from './prepare.ts'
 import { acquireLock } from './process-lock.ts'
 import { requiredPrograms } from './program-table.ts'
 import {
-  type CrdSet,
+  type CrdSource,
   listSandboxNames,
   locateSandbox,
   parts,
@@ -34,7 +35,7 @@ export interface SandboxContext extends PrepareContext {
 
 export interface StartRequest {
   readonly name: string
-  readonly crds?: CrdSet | undefined
+  readonly crds?: CrdSource | undefined
   readonly netns?: boolean | undefined
   readonly port?: number | undefined
   readonly actors?: readonly string[] | undefined
@@ -46,7 +47,7 @@ export interface SandboxStatus {
   readonly name: string
   readonly running: boolean
   readonly ready: boolean
-  readonly crds: CrdSet
+  readonly crds: CrdSource
   readonly netns: boolean
   readonly actors: readonly string[]
   readonly server: string
@@ -70,10 +71,11 @@ export async function startSandbox(request: StartRequest, context: SandboxContex
   })
   try {
     const before = await readSettings(folder)
-    rejectCrdChange(request, before)
+    const crds = await resolveToday(request.crds ?? before?.crds ?? 'today', context)
+    rejectCrdChange(request, before, crds)
     await rejectUnknownActors(request)
     if (before && (await queryIfRunning(folder))) rejectRunningChange(request, before)
-    else await startStopped(request, before, folder, context)
+    else await startStopped({ ...request, crds: before?.crds ?? crds }, before, folder, context)
     const { nodes } = request
     if (nodes) await withConnection(folder, context, ({ client }) => ensureNodes(client, nodes))
     return await sandboxStatus(request.name, context)
@@ -82,8 +84,13 @@ export async function startSandbox(request: StartRequest, context: SandboxContex
   }
 }
 
-function rejectCrdChange({ name, crds: asked }: StartRequest, before: Settings | undefined): void {
-  if (!before || !asked || asked === before.crds) return
+/** The settings name the release, because `today` changes when the user adds one. */
+async function resolveToday(crds: CrdSource, { paths }: SandboxContext): Promise<CrdSource> {
+  return crds === 'today' ? newestRelease(paths) : crds
+}
+
+function rejectCrdChange({ name, crds: asked }: StartRequest, before: Settings | undefined, resolved: CrdSource): void {
+  if (!before || asked === undefined || [asked, resolved].includes(before.crds)) return
   throw failure(settingsConflict, { name, setting: '--crd', has: before.crds, asked })
 }
 
@@ -107,25 +114,24 @@ async function rejectUnknownActors({ actors = [] }: StartRequest): Promise<void>
 }
 
 async function startStopped(
-  request: StartRequest,
+  request: StartRequest & { readonly crds: CrdSource },
   before: Settings | undefined,
   folder: SandboxFolder,
   context: SandboxContext,
 ): Promise<void> {
   const settings: Settings = {
     name: request.name,
-    crds: request.crds ?? before?.crds ?? 'today',
+    crds: request.crds,
     netns: request.netns ?? before?.netns ?? false,
     parts,
     actors: request.actors ?? before?.actors ?? [],
     port: request.port ?? before?.port ?? 0,
   }
+  // Read first: a release that is missing is reported before a build of minutes.
+  const collection = (await exists(folder.etcd)) ? undefined : await ensureCrds(settings.crds, context.ownCrds, context)
   const needed = new Set([...requiredPrograms.core, ...settings.parts.flatMap((part) => requiredPrograms[part])])
   const programs = await ensurePrograms([...needed], context)
-  if (!(await exists(folder.etcd))) {
-    const collection = await ensureCrds(settings.crds, context.ownCrds, context)
-    await copyPreparedStore(await ensurePreparedStore(collection, context), folder)
-  }
+  if (collection) await copyPreparedStore(await ensurePreparedStore(collection, context), folder)
   context.notify({ kind: 'progress', text: `starting sandbox ${request.name}` })
   const started = await startPrograms(
     {

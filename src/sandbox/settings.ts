@@ -7,11 +7,13 @@ import { type SandboxFolder, sandboxFolder } from './folder.ts'
 import type { SandboxPaths } from './sandbox-context.ts'
 
 export const crdSets = ['today', '2023', 'own', 'own-2023', 'none'] as const
-export type CrdSet = (typeof crdSets)[number]
+
+/** A set, a release (`18.0-fr6`), or the absolute path of a folder with CRDs. */
+export type CrdSource = string
 
 export interface Settings {
   readonly name: string
-  readonly crds: CrdSet
+  readonly crds: CrdSource
   readonly netns: boolean
   /** Programs in addition to etcd and the API server. */
   readonly parts: readonly Part[]

@@ -10,6 +10,7 @@ import type { RunReport } from '../../run/engine.ts'
 import { type ClusterFlags, openCluster } from '../cluster.ts'
 import { type CommandContext, runExitCode, withExamples } from '../command.ts'
 import { type CloudFlags, selectClouds, withCloudFlags } from '../deployment.ts'
+import { askToInterrupt } from '../interruption.ts'
 import type { Io } from '../io.ts'
 import { runWithLease } from '../leased-run.ts'
 import { type EventFormat, eventsOption, type Format, outputOption, serialiseResult } from '../output/format.ts'
@@ -33,7 +34,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
   ])
     .option('--all', 'take down every cloud, node networking, and the operators that Stackloom installed')
     .option('-f, --file <file>', 'site file whose lock is freed of what is gone', 'site.yaml')
-    .option('-y, --yes', 'do not ask for the name')
+    .option('-y, --yes', 'do not ask for the name, nor before a running data plane deployment is deleted')
     .option('--delete-data', 'delete the volumes of the clouds too')
     .addOption(eventsOption())
     .addOption(outputOption(['table', 'json', 'yaml']))
@@ -51,7 +52,8 @@ async function takeDown(options: Options, io: Io): Promise<ExitCode> {
   try {
     const cloud = await findClouds(connection, options)
     await confirm({ ...options, cloud }, io)
-    const report = await run(connection, { ...options, cloud }, io)
+    const mayInterrupt = await askAboutDeployments(connection, { ...options, cloud }, io)
+    const report = await run(connection, { ...options, cloud }, mayInterrupt, io)
     const terminal = { columns: io.columns, colour: io.colour.stdout }
     io.stdout(
       options.output === 'table' ? formatSummary(report, terminal) : await serialiseResult(report, options.output),
@@ -82,12 +84,21 @@ async function confirm({ cloud = [], all, yes }: Options, io: Io): Promise<void>
   }
 }
 
-async function run({ client }: Connection, options: Options, io: Io): Promise<RunReport> {
+async function askAboutDeployments({ client }: Connection, options: Options, io: Io): Promise<boolean> {
+  const { selectInventories } = await import('../../deploy/down/down.ts')
+  const { readInventories } = await import('../../deploy/inventory.ts')
+  const { all, cloud = [] } = options
+  const selected = selectInventories(await readInventories(client), all ? 'all' : cloud)
+  const refs = selected.flatMap(({ objects }) => objects)
+  return askToInterrupt(refs, client, options, io)
+}
+
+async function run({ client }: Connection, options: Options, mayInterrupt: boolean, io: Io): Promise<RunReport> {
   const { down } = await import('../../deploy/down/down.ts')
   const { removeSystemNamespace, forgetRecordedClouds } = await import('../../deploy/inventory.ts')
   const { all, cloud = [], deleteData = false, events } = options
   const report = await runWithLease(client, events, io, async (leased) => {
-    const done = await down({ client, clouds: all ? 'all' : cloud, deleteData, ...leased })
+    const done = await down({ client, clouds: all ? 'all' : cloud, deleteData, mayInterrupt, ...leased })
     if (done.outcome === 'done' && !all) await forgetRecordedClouds(client, cloud)
     return done
   })

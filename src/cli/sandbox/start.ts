@@ -1,6 +1,6 @@
 /** `sandbox start`: creates or restarts a sandbox and waits until it is ready. */
-import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type CrdSet, crdSets } from '../../sandbox/settings.ts'
+import { type Command, InvalidArgumentError } from 'commander'
+import { crdSets } from '../../sandbox/settings.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { formatFindings } from '../output/findings.ts'
 import { type Format, outputOption } from '../output/format.ts'
@@ -10,7 +10,7 @@ import { printStatus } from './state.ts'
 
 interface StartOptions {
   readonly name: string
-  readonly crd?: CrdSet
+  readonly crd?: string
   readonly netns?: boolean
   readonly port?: number
   readonly actors?: readonly string[]
@@ -23,11 +23,16 @@ export function defineStart(parent: Command, { io, act }: CommandContext): void 
     parent.command('start').description('Start a sandbox: build missing programs, start them, wait until ready'),
     [
       'stackloom sandbox start',
+      'stackloom sandbox start --name fr6 --crd 18.0-fr6',
       'stackloom sandbox start --name two --netns --actors nmstate,olm --nodes worker-0,worker-1,worker-2',
     ],
   )
     .option('--name <name>', 'name of the sandbox', DEFAULT_NAME)
-    .addOption(new Option('--crd <source>', 'CRD set, fixed at the first start (today)').choices(crdSets))
+    .option(
+      '--crd <source>',
+      `${crdSets.join(', ')}, a release, or a folder with CRDs; fixed at the first start (default: today, the newest ` +
+        'release of this machine)',
+    )
     .option('--netns', 'use a separate network namespace, so that nothing listens on your interfaces')
     .option('--no-netns', 'use the network of this machine')
     .option('--port <port>', 'loopback port of the API server (default: a free port, which is kept)', portNumber)
@@ -40,14 +45,16 @@ export function defineStart(parent: Command, { io, act }: CommandContext): void 
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: StartOptions) =>
       act(async () => {
-        const { crd } = options
         const { startSandbox } = await import('../../sandbox/sandbox.ts')
+        const { locateCrds } = await import('../../sandbox/crds/release-folders.ts')
         const { notify, end } = progressPrinter(io)
+        const context = sandboxContext(io, notify)
+        const crds = options.crd === undefined ? undefined : await locateCrds(options.crd, io.cwd, context.paths)
         try {
           const actors = await actorNames(options.actors)
           const status = await startSandbox(
-            { ...options, ...(crd && { crds: crd }), ...(actors && { actors }) },
-            sandboxContext(io, notify),
+            { ...options, ...(crds !== undefined && { crds }), ...(actors && { actors }) },
+            context,
           )
           end()
           io.stderr(formatFindings(status.findings, io.colour.stderr))

@@ -16,6 +16,7 @@ import {
   withDeployment,
   withSelectionFlags,
 } from '../deployment.ts'
+import { askToInterrupt } from '../interruption.ts'
 import type { Io } from '../io.ts'
 import { runWithLease } from '../leased-run.ts'
 import { type EventFormat, eventsOption, type Format, outputOption, serialiseResult } from '../output/format.ts'
@@ -63,6 +64,8 @@ async function run(deployment: Deployment, options: Options, io: Io): Promise<Ex
   rejectUnfit(changes)
   await rejectLockConflicts(deployment, changes, options)
   const { mayConfigureCluster } = await askConsent(changes, options, io)
+  const leaving = options.prune ? changes.leftovers.map(({ ref }) => ref) : []
+  const mayInterrupt = await askToInterrupt(leaving, client, options, io)
   await saveLock(planning, io)
   const report = await runWithLease(client, options.events, io, (leased) =>
     up({
@@ -77,6 +80,7 @@ async function run(deployment: Deployment, options: Options, io: Io): Promise<Ex
       lock,
       force: options.forceConflicts ?? false,
       mayConfigureCluster,
+      mayInterrupt,
       ...(options.prune && { prune: changes.leftovers }),
     }),
   )

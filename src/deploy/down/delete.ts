@@ -17,6 +17,7 @@ import type { StageContext } from '../../run/stage.ts'
 import { failed, formatFinalizers, progressing, type Readiness, ready, worst } from '../../verify/readiness/verdict.ts'
 import { type Limiter, runParallel } from '../apply.ts'
 import { objectsRemain, stuckFinalizer } from '../findings/down.ts'
+import { confirmDeletion } from '../interrupted-deployments.ts'
 import { type Inventory, type InventoryEntry, SYSTEM_NAMESPACE } from '../inventory.ts'
 import { type LiveView, waitUntilReady } from '../live-view.ts'
 import { FIELD_MANAGER, findLive } from '../object-changes.ts'
@@ -27,6 +28,8 @@ export interface DeleteDeps {
   readonly view: LiveView
   readonly limiter: Limiter
   readonly stuckMs: number
+  /** Whether running data plane deployments may be deleted. */
+  readonly mayInterrupt: boolean
 }
 
 /** Deletes those objects that exist and are ours, and waits until they are gone. */
@@ -36,13 +39,14 @@ export async function deleteAll(
   context: StageContext,
   namespace?: string,
 ): Promise<void> {
-  const { client, view, limiter } = deps
+  const { client, view, limiter, mayInterrupt } = deps
   const ours = refs.filter((ref) => isDeletable(ref, view))
   await view.watch(refs, context)
   await runParallel(ours, 8, async (ref) => {
     context.stop.throwIfAborted()
     const live = findLive(ref, view.index())
     const uid = live?.metadata.uid
+    if (live) await confirmDeletion(live, mayInterrupt, client)
     const request = () => limiter(() => client.delete(ref, { ...(uid !== undefined && { preconditions: { uid } }) }))
     if (live && (await retry(request, context))) context.emit({ kind: 'applied', change: 'deleted', object: ref })
   })

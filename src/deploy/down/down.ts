@@ -21,16 +21,18 @@ export interface DownOptions {
   readonly sink: EventSink
   readonly stop: AbortSignal
   readonly deleteData?: boolean
+  /** Whether running data plane deployments may be deleted. */
+  readonly mayInterrupt?: boolean
   /** A finalizer that stays longer counts as stuck. */
   readonly stuckMs?: number
 }
 
 export async function down(options: DownOptions): Promise<RunReport> {
-  const { client, clouds, run, sink, stop, deleteData = false, stuckMs = 300_000 } = options
+  const { client, clouds, run, sink, stop, deleteData = false, mayInterrupt = false, stuckMs = 300_000 } = options
   const inventories = await readInventories(client)
   const view = openLiveView(client)
   try {
-    const deps = { client, view, limiter: createLimiter(8), deleteData, stuckMs }
+    const deps = { client, view, limiter: createLimiter(8), deleteData, mayInterrupt, stuckMs }
     const selected = selectInventories(inventories, clouds)
     const shared = clouds === 'all' ? inventories.find(({ cloud }) => cloud === undefined) : undefined
     const names = selected.flatMap(({ cloud }) => cloud ?? [])
@@ -45,7 +47,10 @@ export async function down(options: DownOptions): Promise<RunReport> {
   }
 }
 
-function selectInventories(inventories: readonly Inventory[], clouds: DownOptions['clouds']): readonly Inventory[] {
+export function selectInventories(
+  inventories: readonly Inventory[],
+  clouds: DownOptions['clouds'],
+): readonly Inventory[] {
   const all = inventories.filter(({ cloud }) => cloud !== undefined)
   if (clouds === 'all') return all
   const known = all.flatMap(({ cloud }) => cloud ?? [])

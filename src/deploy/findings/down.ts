@@ -47,6 +47,14 @@ export const operatorInUse = problem<{ operator: string }>({
   remedy: () => 'nothing to do; remove it manually when the other objects are gone',
 })
 
+export const deploymentRuns = problem<{ deployments: readonly string[] }>({
+  code: 'SL4048',
+  severity: 'error',
+  message: ({ deployments }) =>
+    `${deployments.join(', ')} ${deployments.length > 1 ? 'run' : 'runs'}: to delete it now may leave hosts partly configured`,
+  remedy: () => 'wait until it has finished, or agree on a terminal or with --yes',
+})
+
 export const nameNotConfirmed = problem<{ name: string }>({
   code: 'SL4046',
   severity: 'error',

@@ -60,8 +60,9 @@ export const nodeSetError = problem<{ condition: string; message: string }>({
 
 export const deletionUnconfirmed = problem<{ deployment: string; namespace: string }>({
   code: 'SL9607',
-  severity: 'warning',
-  message: () => 'it is being deleted while it runs: the operator waits for confirmation',
+  severity: 'error',
+  message: ({ namespace }) => `it runs, so its deletion is refused, and namespace ${namespace} cannot be deleted`,
   remedy: ({ deployment, namespace }) =>
+    'wait until it has finished, or accept that its hosts may stay partly configured: ' +
     `kubectl -n ${namespace} annotate openstackdataplanedeployment ${deployment} dataplane.openstack.org/confirm-delete=true`,
 })

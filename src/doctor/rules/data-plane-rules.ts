@@ -5,6 +5,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { ageMs, findCondition, formatObjectName, getConditions, getField, getString } from '../../api/raw-object.ts'
 import { closestMatch } from '../../errors/closest-match.ts'
 import { groupBy } from '../../plan/collections.ts'
+import { DATA_PLANE_DEPLOYMENT, isDeletionConfirmed, isRunningDeployment } from '../../verify/running-deployments.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import * as problems from '../findings/data-plane-findings.ts'
 import { NOVA_HOSTS, SECRET } from '../kinds.ts'
@@ -12,7 +13,6 @@ import { referencedSecret } from '../referenced-secrets.ts'
 import { links, type Rule, rule } from '../rule.ts'
 
 const NODE_SET = 'dataplane.openstack.org/OpenStackDataPlaneNodeSet'
-const DEPLOYMENT = 'dataplane.openstack.org/OpenStackDataPlaneDeployment'
 const CONTROL_PLANE = 'core.openstack.org/OpenStackControlPlane'
 
 const namespaceOf = ({ metadata }: KubeObject): string => metadata.namespace ?? ''
@@ -29,10 +29,10 @@ function findFailure(deployment: KubeObject): string | undefined {
 const deploymentFailed = rule({
   id: 'data-plane/deployment-failed-for-good',
   problem: problems.deploymentFailed,
-  looksAt: [DEPLOYMENT],
+  looksAt: [DATA_PLANE_DEPLOYMENT],
   also: [NODE_SET, CONTROL_PLANE, 'batch/Job'],
   match: (cluster) =>
-    cluster.all(DEPLOYMENT).flatMap((about) => {
+    cluster.all(DATA_PLANE_DEPLOYMENT).flatMap((about) => {
       const why = findFailure(about)
       // A later deployment of the same node sets succeeded.
       if (why === undefined || isSuperseded(about, cluster)) return []
@@ -49,7 +49,7 @@ function isSuperseded(deployment: KubeObject, cluster: ClusterState): boolean {
   const created = deployment.metadata.creationTimestamp ?? ''
   return nodeSetsOf(deployment).every((nodeSet) =>
     cluster
-      .inNamespace(DEPLOYMENT, namespaceOf(deployment))
+      .inNamespace(DATA_PLANE_DEPLOYMENT, namespaceOf(deployment))
       .some(
         (other) =>
           isDeployed(other) &&
@@ -71,14 +71,14 @@ function failedHosts(deployment: KubeObject): string {
 const changeNotDeployed = rule({
   id: 'data-plane/change-not-deployed',
   problem: problems.changeNotDeployed,
-  looksAt: [NODE_SET, DEPLOYMENT],
+  looksAt: [NODE_SET, DATA_PLANE_DEPLOYMENT],
   match: (cluster) =>
     cluster.all(NODE_SET).flatMap((about) => {
       const desired = getString(about, 'status', 'configHash')
       const deployed = getString(about, 'status', 'deployedConfigHash')
       if (desired === undefined || deployed === undefined || desired === deployed) return []
       const runs = cluster
-        .inNamespace(DEPLOYMENT, namespaceOf(about))
+        .inNamespace(DATA_PLANE_DEPLOYMENT, namespaceOf(about))
         .filter((deployment) => nodeSetsOf(deployment).includes(about.metadata.name))
       if (runs.some((deployment) => !isDeployed(deployment) && findFailure(deployment) === undefined)) return []
       const last = runs.filter(isDeployed).at(-1)?.metadata.name
@@ -90,7 +90,7 @@ const notDiscovered = rule({
   id: 'data-plane/hypervisor-not-discovered',
   problem: problems.notDiscovered,
   looksAt: [NODE_SET, NOVA_HOSTS],
-  also: [DEPLOYMENT, 'Pod'],
+  also: [DATA_PLANE_DEPLOYMENT, 'Pod'],
   link: links.nova,
   match: (cluster) =>
     cluster.all(NODE_SET).flatMap((about) => {
@@ -116,10 +116,10 @@ function hostNames(nodeSet: KubeObject): readonly string[] {
 const beforeControlPlane = rule({
   id: 'data-plane/before-control-plane',
   problem: problems.beforeControlPlane,
-  looksAt: [DEPLOYMENT, CONTROL_PLANE],
+  looksAt: [DATA_PLANE_DEPLOYMENT, CONTROL_PLANE],
   likelihood: 'likely',
   match: (cluster) =>
-    cluster.all(DEPLOYMENT).flatMap((about) => {
+    cluster.all(DATA_PLANE_DEPLOYMENT).flatMap((about) => {
       const [controlPlane] = cluster.inNamespace(CONTROL_PLANE, namespaceOf(about))
       if (isDeployed(about) || findFailure(about) !== undefined || !controlPlane) return []
       if (findCondition(controlPlane, 'Ready')?.status === 'True') return []
@@ -130,10 +130,10 @@ const beforeControlPlane = rule({
 const nodeSetMissing = rule({
   id: 'data-plane/node-set-missing',
   problem: problems.nodeSetMissing,
-  looksAt: [DEPLOYMENT, NODE_SET],
+  looksAt: [DATA_PLANE_DEPLOYMENT, NODE_SET],
   match: (cluster) =>
     cluster.knows(NODE_SET)
-      ? cluster.all(DEPLOYMENT).flatMap((about) =>
+      ? cluster.all(DATA_PLANE_DEPLOYMENT).flatMap((about) =>
           nodeSetsOf(about)
             .filter((name) => !isDeployed(about) && !cluster.get(NODE_SET, name, namespaceOf(about)))
             .map((nodeSet) => {
@@ -205,23 +205,24 @@ const nodeSetError = rule({
     }),
 })
 
+/** The webhook refuses each attempt, so only the namespace shows that a deletion was requested. */
 const deletionUnconfirmed = rule({
   id: 'data-plane/deletion-unconfirmed',
   problem: problems.deletionUnconfirmed,
-  looksAt: [DEPLOYMENT],
-  likelihood: 'likely',
-  match: (cluster) =>
-    cluster
-      .all(DEPLOYMENT)
+  looksAt: [DATA_PLANE_DEPLOYMENT],
+  also: ['Namespace'],
+  match: (cluster) => {
+    const leaving = cluster.all('Namespace').filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+    return leaving
+      .flatMap(({ metadata }) => cluster.inNamespace(DATA_PLANE_DEPLOYMENT, metadata.name))
       .filter(
         (deployment) =>
-          deployment.metadata.deletionTimestamp !== undefined &&
-          (deployment.metadata.finalizers ?? []).length > 0 &&
-          !isDeployed(deployment) &&
-          findFailure(deployment) === undefined &&
-          deployment.metadata.annotations?.['dataplane.openstack.org/confirm-delete'] !== 'true',
+          deployment.metadata.deletionTimestamp === undefined &&
+          isRunningDeployment(deployment) &&
+          !isDeletionConfirmed(deployment),
       )
-      .map((about) => ({ about, facts: { deployment: about.metadata.name, namespace: namespaceOf(about) } })),
+      .map((about) => ({ about, facts: { deployment: about.metadata.name, namespace: namespaceOf(about) } }))
+  },
 })
 
 export const dataPlaneRules: readonly Rule[] = [

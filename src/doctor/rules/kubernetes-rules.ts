@@ -12,6 +12,7 @@ import {
 import { formatGroupKind } from '../../api/snapshot.ts'
 import { podsOfWorkload } from '../../verify/readiness/pods.ts'
 import { liveReadiness } from '../../verify/readiness/readiness.ts'
+import { DATA_PLANE_DEPLOYMENT } from '../../verify/running-deployments.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import { CLAIM, waitsForVolumes } from '../facts/service-workloads.ts'
 import * as problems from '../findings/kubernetes-findings.ts'
@@ -51,7 +52,7 @@ const namespaceTerminating = rule({
   id: 'kubernetes/namespace-terminating',
   problem: problems.namespaceTerminating,
   looksAt: ['Namespace'],
-  also: ['apiregistration.k8s.io/APIService', ...kindsWithFinalizers],
+  also: ['apiregistration.k8s.io/APIService', DATA_PLANE_DEPLOYMENT, ...kindsWithFinalizers],
   link: links.finalizers,
   match: (cluster) =>
     cluster.all('Namespace').flatMap((about) => {
@@ -64,7 +65,7 @@ const namespaceTerminating = rule({
           .map(({ message }) => message)
           .filter(Boolean)
           .join('; ') || 'no reason given'
-      const inside = kindsWithFinalizers.flatMap((kind) => cluster.inNamespace(kind, name))
+      const inside = [DATA_PLANE_DEPLOYMENT, ...kindsWithFinalizers].flatMap((kind) => cluster.inNamespace(kind, name))
       const unavailable = reported.some(({ type }) => type === 'NamespaceDeletionDiscoveryFailure')
       const groups = unavailable ? cluster.all('apiregistration.k8s.io/APIService') : []
       return [{ about, facts: { reason, namespace: name }, dependsOn: [...groups, ...inside] }]

@@ -39,7 +39,7 @@ beforeEach(async (test) => {
   if (!hasTool('go')) test.skip('Go is not installed')
   notes = []
   context = {
-    paths: { pins: path.join(root, 'pins'), cache: path.join(root, 'cache'), sandboxes: '' },
+    paths: { pins: path.join(root, 'pins'), cache: path.join(root, 'cache'), sandboxes: '', releases: '' },
     env: {},
     exec: runProcess,
     notify: (note) => notes.push(note),

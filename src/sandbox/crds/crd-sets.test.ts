@@ -9,6 +9,7 @@ import type { BuildContext } from '../build/ensure-programs.ts'
 import type { Notice } from '../sandbox-context.ts'
 import type { CrdPins } from './crd-modules.ts'
 import { ensureCrds } from './crd-sets.ts'
+import { locateCrds } from './release-folders.ts'
 
 const module = (name: string, sets: readonly string[]) => ({
   module: `example.org/${name}`,
@@ -52,12 +53,26 @@ const fakeGo =
     return { exit: { kind: 'exited', code: 0 }, stdout: `${lines.join('\n')}\n`, stderr: '', ms: 1 }
   }
 const contextWith = (exec: Exec): BuildContext => ({
-  paths: { pins: '', cache: root, sandboxes: '' },
+  paths: { pins: '', cache: root, sandboxes: '', releases: path.join(root, 'releases') },
   env: {},
   exec,
   notify: (note) => notes.push(note),
 })
 const none = async () => ({ ours: [], standIns: [] })
+/** Writes CRDs, named `<plural>.<group>`, as the files of a release. */
+const addRelease = async (release: string, names: readonly string[]) => {
+  const folder = path.join(root, 'releases', release)
+  await mkdir(folder, { recursive: true })
+  for (const name of names) {
+    const text = crdText(name).replace('group: example.org', `group: ${name.slice(name.indexOf('.') + 1)}`)
+    await writeFile(path.join(folder, `${name}.yaml`), text)
+  }
+}
+const CONTROL_PLANE = 'openstackcontrolplanes.core.openstack.org'
+const failureFor = async (source: string) => {
+  const failure = (await ensureCrds(source, none, contextWith(fakeGo()), pins).catch((error) => error)) as Failure
+  return failure.findings.map(({ code, message, remedy }) => ({ code, message, remedy }))
+}
 const namesOf = (crds: readonly KubeObject[]) => crds.map((crd) => crd.metadata.name)
 
 beforeEach(async () => {
@@ -76,6 +91,84 @@ describe('CRD sets', () => {
     expect(today.crds[0]).not.toHaveProperty('status')
     expect(namesOf((await ensureCrds('none', none, context, pins)).crds)).toEqual(['pools.example.org'])
     expect(downloads).toBe(1)
+  })
+
+  it('have the CRDs of a release with the pinned CRDs of other programs', async () => {
+    await addRelease('18.0-fr6', [CONTROL_PLANE, 'pools.example.org'])
+    await addRelease('18.0-fr1', [CONTROL_PLANE, 'rabbitmqs.rabbitmq.openstack.org'])
+    const context = contextWith(fakeGo())
+    const fr6 = await ensureCrds('18.0-fr6', none, context, pins)
+    expect(fr6.set).toBe('18.0-fr6')
+    expect(namesOf(fr6.crds).sort()).toEqual(['clouds.example.org', CONTROL_PLANE, 'pools.example.org'])
+    expect(fr6.crds.find(({ metadata }) => metadata.name === CONTROL_PLANE)).not.toHaveProperty('status')
+    const fr1 = await ensureCrds('18.0-fr1', none, context, pins)
+    expect(fr1.key).not.toBe(fr6.key)
+    const folder = await ensureCrds(path.join(root, 'releases', '18.0-fr6'), none, context, pins)
+    expect(folder).toEqual(fr6)
+  })
+
+  it('have no kind of the operators that the release does not have', async () => {
+    const operators: CrdPins = { modules: [module('topologies.topology.openstack.org', ['today'])] }
+    const go: Exec = async (program) => {
+      const result = await fakeGo()(program)
+      const dir = path.join(program.cwd ?? '', 'mod', 'topologies.topology.openstack.org', 'crds', 'one.yaml')
+      const text = crdText('topologies.topology.openstack.org')
+      await writeFile(dir, text.replace('group: example.org', 'group: topology.openstack.org'))
+      return result
+    }
+    await addRelease('18.0-fr1', [CONTROL_PLANE])
+    await addRelease('part', ['keystoneapis.keystone.openstack.org'])
+    const fr1 = await ensureCrds('18.0-fr1', none, contextWith(go), operators)
+    expect(namesOf(fr1.crds)).toEqual([CONTROL_PLANE])
+    const part = await ensureCrds('part', none, contextWith(go), operators)
+    expect(namesOf(part.crds)).toEqual(['topologies.topology.openstack.org', 'keystoneapis.keystone.openstack.org'])
+  })
+
+  it('have in `today` the newest feature release of this machine, or the pinned one', async () => {
+    const context = contextWith(fakeGo())
+    await addRelease('main', [CONTROL_PLANE])
+    await addRelease('18.0-fr1', [CONTROL_PLANE])
+    expect((await ensureCrds('today', none, context, pins)).set).toBe('0.6.0')
+    await addRelease('18.0-fr9', [CONTROL_PLANE])
+    await addRelease('18.0-fr10', [CONTROL_PLANE])
+    expect((await ensureCrds('today', none, context, pins)).set).toBe('18.0-fr10')
+    expect((await ensureCrds('0.6.0', none, context, pins)).crds).toHaveLength(2)
+  })
+
+  it('report a release that this machine does not have, and how to get it', async () => {
+    await addRelease('18.0-fr4', [CONTROL_PLANE])
+    const releases = path.join(root, 'releases')
+    expect(await failureFor('18.0-fr7')).toEqual([
+      {
+        code: 'SL1222',
+        message: `there are no CRDs of 18.0-fr7 in ${releases}; there are: 18.0-fr4`,
+        remedy: expect.stringContaining(`(branch 18.0-fr7 of both repositories) to ${releases}/18.0-fr7`),
+      },
+    ])
+    expect(downloads).toBe(0)
+  })
+
+  it('report a folder without CRDs and a file that is no YAML', async () => {
+    const folder = path.join(root, 'empty')
+    await mkdir(folder)
+    await writeFile(path.join(folder, 'notes.yaml'), 'kind: Note\n')
+    expect(await failureFor(folder)).toMatchObject([
+      { code: 'SL1223', message: `cannot read CRDs from ${folder}: it contains no CustomResourceDefinition` },
+    ])
+    await writeFile(path.join(folder, 'broken.json'), '{')
+    expect((await failureFor(folder))[0]?.message).toContain('broken.json')
+    expect((await failureFor(path.join(root, 'absent')))[0]?.code).toBe('SL1223')
+  })
+
+  it('are located as a set, then as a release, then as a folder', async () => {
+    await addRelease('18.0-fr6', [CONTROL_PLANE])
+    for (const name of ['none', '18.0-fr6', 'mine']) await mkdir(path.join(root, name))
+    const locate = (source: string) => locateCrds(source, root, { releases: path.join(root, 'releases') })
+    expect(await locate('none')).toBe('none')
+    expect(await locate('18.0-fr6')).toBe('18.0-fr6')
+    expect(await locate('mine')).toBe(path.join(root, 'mine'))
+    expect(await locate('./18.0-fr6')).toBe(path.join(root, '18.0-fr6'))
+    expect(await locate('18.0-fr7')).toBe('18.0-fr7')
   })
 
   it('add a placeholder only if upstream has no CRD of the name', async () => {

@@ -6,12 +6,20 @@ import { loadAll } from 'js-yaml'
 import type { KubeObject } from '../../api/object.ts'
 import { ensureFolder, publishFolder, toDiskFullFailure } from '../build/cache-folder.ts'
 import type { BuildContext } from '../build/ensure-programs.ts'
-import type { CrdSet } from '../settings.ts'
+import type { CrdSource } from '../settings.ts'
 import { type CrdFile, type CrdPins, fetchCrdFiles, readPins } from './crd-modules.ts'
+import {
+  keepClientFields,
+  newestRelease,
+  PINNED_RELEASE,
+  readReleaseFolder,
+  replaceOperatorCrds,
+} from './release-folders.ts'
 
 /** A set of CRDs, and a key that changes with its content. */
 export interface CrdCollection {
-  readonly set: CrdSet
+  /** For messages and names of folders. */
+  readonly set: string
   readonly key: string
   readonly crds: readonly KubeObject[]
 }
@@ -33,29 +41,50 @@ export type OwnCrds = (set: OwnSet) => Promise<OwnDefinitions>
 /** Increase when the output of the conversion changes. */
 const CONVERSION_VERSION = 1
 
-/** `own` is `today` with the CRDs of Stackloom; `own-2023` is the same over `2023`, where the Role/Node kinds do not conflict with NodeSet kinds. */
+/** The sets as the pins name them; `today` is the pinned release there. */
+const pinnedSets: Readonly<Record<string, string>> = { '2023': '2023', none: 'none', [PINNED_RELEASE]: 'today' }
+
+/**
+ * `today` is the newest release that this machine has. `own` is `today` with the CRDs of Stackloom; `own-2023` is the same
+ * over `2023`, where the Role/Node kinds do not conflict with NodeSet kinds.
+ */
 export async function ensureCrds(
-  set: CrdSet,
+  source: CrdSource,
   loadOwnCrds: OwnCrds,
   context: BuildContext,
   pins?: CrdPins,
 ): Promise<CrdCollection> {
-  const used = pins ?? (await readPins(context.paths.pins))
-  const key = hashJson({ used, CONVERSION: CONVERSION_VERSION })
-  const folder = await ensureConverted(key, used, context)
-  const upstream = isOwnSet(set) ? upstreamSets[set] : set
-  const crds = JSON.parse(await readFile(path.join(folder, `${upstream}.json`), 'utf8')) as readonly KubeObject[]
-  if (!isOwnSet(set)) return { set, key, crds }
-  const { ours: replacing, standIns } = await loadOwnCrds(set)
+  if (!isOwnSet(source)) return ensureUpstreamCrds(source, context, pins)
+  const { key, crds } = await ensureUpstreamCrds(upstreamSets[source], context, pins)
+  const { ours: replacing, standIns } = await loadOwnCrds(source)
   const there = new Set(crds.map((crd) => crd.metadata.name))
   const ours = [...replacing, ...standIns.filter((crd) => !there.has(crd.metadata.name))]
   const names = new Set(ours.map((crd) => crd.metadata.name))
   const merged = [...crds.filter((crd) => !names.has(crd.metadata.name)), ...ours]
-  return { set, key: hashJson({ key, ours }), crds: merged }
+  return { set: source, key: hashJson({ key, ours }), crds: merged }
 }
 
-function isOwnSet(set: CrdSet): set is OwnSet {
-  return set in upstreamSets
+async function ensureUpstreamCrds(
+  source: CrdSource,
+  context: BuildContext,
+  pins: CrdPins | undefined,
+): Promise<CrdCollection> {
+  const set = source === 'today' ? await newestRelease(context.paths) : source
+  const pinned = pinnedSets[set]
+  // Read first: a release that is missing is reported before anything is fetched.
+  const release = pinned === undefined ? await readReleaseFolder(set, context.paths) : undefined
+  const used = pins ?? (await readPins(context.paths.pins))
+  const key = hashJson({ used, CONVERSION: CONVERSION_VERSION })
+  const folder = await ensureConverted(key, used, context)
+  const crds = JSON.parse(
+    await readFile(path.join(folder, `${pinned ?? 'today'}.json`), 'utf8'),
+  ) as readonly KubeObject[]
+  if (!release) return { set, key, crds }
+  return { set: path.basename(set), key: hashJson({ key, release }), crds: replaceOperatorCrds(crds, release) }
+}
+
+function isOwnSet(source: CrdSource): source is OwnSet {
+  return source in upstreamSets
 }
 
 async function ensureConverted(key: string, pins: CrdPins, context: BuildContext): Promise<string> {
@@ -77,18 +106,15 @@ async function ensureConverted(key: string, pins: CrdPins, context: BuildContext
   })
 }
 
-/** Keeps only the fields of a CRD that a client may set. */
 function convert(files: readonly CrdFile[]): ReadonlyMap<string, readonly KubeObject[]> {
   const sets = new Map<string, Map<string, KubeObject>>()
   for (const { from, text } of files) {
     for (const document of loadAll(text) as readonly (KubeObject | null)[]) {
       if (document?.kind !== 'CustomResourceDefinition') continue
-      const { status: _, metadata, ...rest } = document
-      const { name, labels, annotations } = metadata
-      const crd = { ...rest, metadata: { name, ...(labels && { labels }), ...(annotations && { annotations }) } }
+      const crd = keepClientFields(document)
       for (const set of from.sets) {
         const crds = sets.get(set) ?? new Map<string, KubeObject>()
-        sets.set(set, crds.set(name, crd as KubeObject))
+        sets.set(set, crds.set(crd.metadata.name, crd))
       }
     }
   }

@@ -92,16 +92,27 @@ export const dataPlaneStates: readonly State[] = [
   },
   {
     rule: 'data-plane/deletion-unconfirmed',
-    when: 'a running deployment is being deleted',
-    objects: having({
-      ...running('openstack2/deploy-2', ['computes']),
-      metadata: {
-        ...running('openstack2/deploy-2', []).metadata,
-        deletionTimestamp: '2026-03-01T11:59:00Z',
-        finalizers: ['openstack.org/openstackdataplanedeployment'],
-      },
-    }),
-    about: 'OpenStackDataPlaneDeployment openstack2/deploy-2',
+    when: 'a namespace is deleted while Ansible configures its hosts',
+    objects: having(
+      object(
+        'v1/Namespace',
+        'openstack9',
+        {
+          status: {
+            phase: 'Terminating',
+            conditions: [
+              condition('NamespaceDeletionContentFailure', 'True', 'deletion of a running deployment not allowed'),
+            ],
+          },
+        },
+        { deletionTimestamp: '2026-03-01T11:00:00Z' },
+      ),
+      cr(KIND, 'openstack9/deploy-2', { nodeSets: [] }, [
+        condition('Ready', 'False', 'Deployment in progress', { severity: 'Info' }),
+        condition('DeploymentReady', 'False', 'Deployment in progress', { severity: 'Info', reason: 'Requested' }),
+      ]),
+    ),
+    about: 'OpenStackDataPlaneDeployment openstack9/deploy-2',
     says: ['confirm-delete=true'],
   },
 ]

@@ -14,7 +14,7 @@ const plan = adoptPlan(1)
 const cloud = plan.clouds[0] as PlannedCloud
 
 describe('stackloom adopt', { timeout: 600_000 }, () => {
-  const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
+  const cluster = useCluster({ crds: '0.6.0', metallb: true, controllerManager: true })
   let cast: RunningActors | undefined
   const folder = useFolder()
   let before: ReadonlyMap<string, string> = new Map()

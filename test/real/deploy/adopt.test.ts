@@ -41,7 +41,7 @@ function leftToDo({ networks, oldAdvertisements, missing }: Adoption): readonly 
 const quiet = { emit: () => undefined, stop: neverAborted(), clock: systemClock }
 
 describe('adopt moves a cloud of install_yamls', { timeout: 600_000 }, () => {
-  const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
+  const cluster = useCluster({ crds: '0.6.0', metallb: true, controllerManager: true })
   let cast: RunningActors | undefined
 
   beforeAll(async () => {

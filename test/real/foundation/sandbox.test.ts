@@ -85,6 +85,17 @@ describe('a sandbox', { timeout: 120_000 }, () => {
     })
   })
 
+  it('reports a release that this machine does not have and a folder without CRDs', async () => {
+    const missing = await stackloom('start', '--name', 'three', '--crd', '18.0-fr99')
+    expect(missing).toMatchObject({ exitCode: 2, err: expect.stringContaining('SL1222') })
+    expect(missing.err).toContain('or give any folder that has them: --crd ./FOLDER')
+    expect(await stackloom('start', '--name', 'three', '--crd', './docs')).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining('SL1223'),
+    })
+    expect(await stackloom('status', '--name', 'three')).toMatchObject({ err: expect.stringContaining('SL1213') })
+  })
+
   it('runs beside another one without a namespace, and reports what it omits and what is open', async () => {
     // MetalLB's port is in use, by this test or by another program of this machine.
     const holder = createServer()

@@ -12,6 +12,7 @@ import { readSite } from '../../../src/site/read.ts'
 import { useCluster } from '../../cluster.ts'
 import { planExample } from '../../examples.ts'
 import { testIo } from '../../io.ts'
+import { TODAY } from '../../sandbox-context.ts'
 
 const kinds: ReadonlySet<string> = new Set(['Namespace', ...clusterKinds.map(({ kind }) => kind)])
 
@@ -56,7 +57,7 @@ describe('importing a real cluster', () => {
     const { site, findings, locate } = readSite(io.out(), 'site.yaml')
     expect(findings).toEqual([])
     if (!site) return
-    const slots = builtInTable('0.6.0')
+    const slots = builtInTable(TODAY)
     const again = planSite({ site, lock: emptyLock('again'), slots, locate, findings }).plan
     expect(decisions(again)).toEqual(decisions(plan))
     const errors = again.findings.filter(({ severity }) => severity === 'error')

@@ -11,8 +11,9 @@ import { type ActorDeps, annotation } from '../actor.ts'
 import { createMissing, withTransitionTimes, writeStatus } from '../actor-status.ts'
 import { ensureAccess } from './client-access.ts'
 import { OPERATOR_VERSION } from './openstack-version.ts'
+import { ensureMessageQueues } from './rabbitmq.ts'
 import { serviceForSlot } from './service-names.ts'
-import { findOverrideSlots, type OverrideSlot, schemaReader } from './spec-schema.ts'
+import { CONTROL_PLANE_CRD, crdSource, findOverrideSlots, type OverrideSlot, servedSchema } from './spec-schema.ts'
 
 export const ACTOR = 'actor-openstack'
 const FINALIZER = 'openstack.org/openstackcontrolplane'
@@ -24,11 +25,18 @@ const versions = { kind: { apiVersion: 'core.openstack.org/v1beta1', kind: 'Open
 
 export function controlPlaneController({ runtime }: ActorDeps): Controller {
   const { client, cache } = runtime
-  const schema = schemaReader(client)
+  const crds = crdSource(CONTROL_PLANE_CRD)
   return {
     name: 'openstack-control-plane',
     watches: [
       controlPlanes,
+      {
+        ...crds,
+        map: () =>
+          cache(controlPlanes)
+            .list()
+            .map(({ metadata }) => objectKey(metadata)),
+      },
       {
         ...services,
         map: (service) => affectedControlPlanes(service, cache(controlPlanes).list(service.metadata.namespace ?? '')),
@@ -38,7 +46,8 @@ export function controlPlaneController({ runtime }: ActorDeps): Controller {
     workers: 4,
     reconcile: async ({ namespace = '', name }, context) => {
       const controlPlane = cache(controlPlanes).get(`${namespace}/${name}`)
-      if (!controlPlane) return
+      const schema = servedSchema(cache(crds).get(CONTROL_PLANE_CRD), 'spec')
+      if (!controlPlane || !schema) return
       if (controlPlane.metadata.deletionTimestamp !== undefined) return removeFinalizer(client, controlPlane)
       if (!controlPlane.metadata.finalizers?.includes(FINALIZER)) await addFinalizer(client, controlPlane)
       const { secret: secretName = 'osp-secret' } = controlPlane['spec'] as { readonly secret?: string }
@@ -50,10 +59,11 @@ export function controlPlaneController({ runtime }: ActorDeps): Controller {
       const live = cache(services)
       const liveVersion = cache(versions).get(`${namespace}/${name}`)
       await ensureVersion(client, liveVersion, controlPlane)
-      const slots = findOverrideSlots(await schema(), controlPlane['spec'])
+      const slots = findOverrideSlots(schema, controlPlane['spec'])
       const dnsMasq = await ensureDnsMasq(client, controlPlane, ACTOR)
       for (const wanted of desiredServices(slots, controlPlane, dnsMasq))
         await ensureService(client, live.get(objectKey(wanted.metadata)), wanted)
+      await ensureMessageQueues(client, controlPlane, schema, context.clock.now())
       if (slots.some(({ path }) => path[0] === 'nova')) await ensureConductor(client, controlPlane)
       const owners = dnsMasq ? [controlPlane, dnsMasq] : [controlPlane]
       const ownedServices = live

@@ -8,7 +8,15 @@ import { type Actor, type ActorDeps, annotation } from '../actor.ts'
 import { createMissing } from '../actor-status.ts'
 import { buildCatalogue, ENDPOINT, ROUTE } from './catalogue.ts'
 import { isReady, SIMULATED } from './control-plane.ts'
-import { type AttachedWorkload, attachedWorkloads, findOverrideSlots, podName, schemaReader } from './spec-schema.ts'
+import {
+  type AttachedWorkload,
+  attachedWorkloads,
+  CONTROL_PLANE_CRD,
+  crdSource,
+  findOverrideSlots,
+  podName,
+  servedSchema,
+} from './spec-schema.ts'
 
 const MANAGER = 'actor-services'
 const POD = { apiVersion: 'v1', kind: 'Pod' }
@@ -27,31 +35,29 @@ export const serviceOperators: Actor = {
   needs: ['openstack', 'kubelet'],
   addControllers: ({ runtime }: ActorDeps) => {
     const { client, cache } = runtime
-    const schema = schemaReader(client)
+    const crds = crdSource(CONTROL_PLANE_CRD)
+    const listKeys = (namespace?: string): readonly string[] =>
+      cache(controlPlanes)
+        .list(namespace)
+        .map((controlPlane) => objectKey(controlPlane.metadata))
     runtime.add({
       name: 'openstack-services',
       watches: [
         controlPlanes,
-        {
-          ...services,
-          map: ({ metadata }) =>
-            cache(controlPlanes)
-              .list(metadata.namespace ?? '')
-              .map((controlPlane) => objectKey(controlPlane.metadata)),
-        },
+        { ...crds, map: () => listKeys() },
+        { ...services, map: ({ metadata }) => listKeys(metadata.namespace) },
         { kind: POD, map: ownerKeys },
       ],
       reconcile: async ({ namespace = '', name }) => {
         const controlPlane = cache(controlPlanes).get(`${namespace}/${name}`)
         if (!controlPlane || controlPlane.metadata.deletionTimestamp !== undefined) return
-        if (!isReady(controlPlane)) return
+        const schema = servedSchema(cache(crds).get(CONTROL_PLANE_CRD), 'spec')
+        if (!schema || !isReady(controlPlane)) return
         const spec = controlPlane['spec']
-        const slots = findOverrideSlots(await schema(), spec)
+        const slots = findOverrideSlots(schema, spec)
         const domain = (await client.resource(ROUTE)) && (await routeDomain(client))
         const { routes, endpoints } = buildCatalogue(slots, namespace, cache(services).list(namespace), domain)
-        const pods = attachedWorkloads(await schema(), spec).map((attachedWorkload) =>
-          renderPod(attachedWorkload, namespace),
-        )
+        const pods = attachedWorkloads(schema, spec).map((attachedWorkload) => renderPod(attachedWorkload, namespace))
         await syncObjects(client, ROUTE, routes, controlPlane)
         await syncObjects(client, ENDPOINT, endpoints, controlPlane)
         await syncObjects(client, POD, pods, controlPlane)

@@ -4,7 +4,7 @@
  */
 import { asString, asStrings, isRecord } from '../../../api/json.ts'
 import type { KubeObject } from '../../../api/object.ts'
-import type { KubeClient } from '../../../kube/client.ts'
+import type { Source } from '../../../kube/cache.ts'
 
 export interface Schema {
   readonly type?: string
@@ -96,32 +96,22 @@ function field(value: unknown, name: string): unknown {
   return isRecord(value) ? value[name] : undefined
 }
 
-/** Fetches the schema once: it is close to a megabyte. */
-export function schemaReader(client: KubeClient): () => Promise<Schema> {
-  let read: Promise<Schema> | undefined
-  return () => {
-    read ??= client
-      .get({
-        apiVersion: 'apiextensions.k8s.io/v1',
-        kind: 'CustomResourceDefinition',
-        name: 'openstackcontrolplanes.core.openstack.org',
-      })
-      .then((crd) => specSchema(crd))
-      .catch((thrown: unknown) => {
-        read = undefined
-        throw thrown
-      })
-    return read
+/** Watches one CRD: its schema changes when the operators are updated. */
+export function crdSource(name: string): Source {
+  return {
+    kind: { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+    fieldSelector: `metadata.name=${name}`,
   }
 }
 
-function specSchema(crd: KubeObject | undefined): Schema {
-  const { versions: all = [] } = (crd?.['spec'] ?? {}) as {
+export const CONTROL_PLANE_CRD = 'openstackcontrolplanes.core.openstack.org'
+
+/** The schema of `spec` or `status` in the served version; undefined if the cluster does not have the CRD. */
+export function servedSchema(crd: KubeObject | undefined, part: 'spec' | 'status'): Schema | undefined {
+  const { versions = [] } = (crd?.['spec'] ?? {}) as {
     versions?: readonly { served: boolean; schema: { openAPIV3Schema: Schema } }[]
   }
-  const schema = all.find(({ served }) => served)?.schema.openAPIV3Schema.properties?.['spec']
-  if (!schema) throw new Error('the cluster has no CRD of OpenStackControlPlane')
-  return schema
+  return versions.find(({ served }) => served)?.schema.openAPIV3Schema.properties?.[part]
 }
 
 export interface AttachedWorkload {
