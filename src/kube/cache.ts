@@ -188,9 +188,23 @@ export interface Source {
   readonly namespace?: string
   readonly labelSelector?: string
   readonly fieldSelector?: string
+  /** Only names, versions and owners are received and cached, for kinds whose content is large or secret. */
+  readonly metadataOnly?: boolean
 }
 
 /** Equal for equal sources; other members of the value do not matter. */
-export function sourceKey({ kind, namespace, labelSelector, fieldSelector }: Source): string {
-  return JSON.stringify([kind.apiVersion, kind.kind, namespace, labelSelector, fieldSelector])
+export function sourceKey({ kind, namespace, labelSelector, fieldSelector, metadataOnly }: Source): string {
+  return JSON.stringify([kind.apiVersion, kind.kind, namespace, labelSelector, fieldSelector, metadataOnly])
+}
+
+/** An author of objects can add any number of owners; ours are among the first. */
+const MAX_OWNERS = 8
+
+/** What identifies an object. Labels and annotations are left out: together they may be as large as the content. */
+export function identityOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  const { name, namespace, uid, resourceVersion, deletionTimestamp, ownerReferences } = metadata
+  const optional = { namespace, uid, resourceVersion, deletionTimestamp }
+  const given = Object.entries(optional).filter(([, value]) => value !== undefined)
+  const owners = ownerReferences && { ownerReferences: ownerReferences.slice(0, MAX_OWNERS) }
+  return { apiVersion, kind, metadata: { name, ...Object.fromEntries(given), ...owners } }
 }

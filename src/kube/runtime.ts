@@ -7,7 +7,15 @@ import { setMaxListeners } from 'node:events'
 import type { KubeObject } from '../api/object.ts'
 import { type Clock, systemClock, waitForAbort } from '../clock/clock.ts'
 import { finding } from '../errors/finding.ts'
-import { type Cache, type CacheReader, createCache, type IndexFunction, type Source, sourceKey } from './cache.ts'
+import {
+  type Cache,
+  type CacheReader,
+  createCache,
+  type IndexFunction,
+  identityOf,
+  type Source,
+  sourceKey,
+} from './cache.ts'
 import type { KubeClient } from './client.ts'
 import { type Controller, createController, type RunningController } from './controller.ts'
 import { controllersHang } from './findings/runtime.ts'
@@ -60,6 +68,8 @@ export interface Runtime {
   readonly ready: () => readonly HealthCheck[]
 }
 
+const METADATA_PAGE = 100
+
 interface Reflected {
   readonly cache: Cache
   readonly reflector: Reflector
@@ -80,11 +90,11 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     const id = sourceKey(source)
     const known = reflected.get(id)
     if (known) return known
-    const { kind, namespace, labelSelector, fieldSelector } = source
+    const { kind, namespace, labelSelector, fieldSelector, metadataOnly } = source
     const name = [kind.kind, namespace, labelSelector, fieldSelector].filter(Boolean).join(' ')
-    const cache = createCache({ freeze, ...optional({ transform }) })
+    const cache = createCache({ freeze, ...optional({ transform: metadataOnly ? identityOf : transform }) })
     const observer = metrics?.reflector(name, () => created.reflector.status())
-    const plain = { kind, ...optional({ namespace, labelSelector, fieldSelector }) }
+    const plain = { kind, ...optional({ namespace, labelSelector, fieldSelector, metadataOnly }) }
     const reflector = createReflector({
       client,
       source: plain,
@@ -92,6 +102,8 @@ export function createRuntime(options: RuntimeOptions): Runtime {
       clock,
       log,
       ...optional({ timing, observer }),
+      // The server sends annotations of up to 256 KiB per object.
+      ...(metadataOnly && { pageSize: METADATA_PAGE }),
     })
     const created: Reflected = { cache, reflector, name }
     reflected.set(id, created)
