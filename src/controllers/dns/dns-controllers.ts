@@ -48,7 +48,7 @@ export function startDnsControllers({ runtime, record }: DnsControllersOptions):
       ownMaps,
       services,
       deployments: cache(sources.deployments),
-      accounts: new Map<string, SharedCache>(sources.accounts.map((source) => [source.kind.kind, cache(source)])),
+      accounts: cache(sources.accounts),
       published,
       servedFields,
     }),
