@@ -32,7 +32,7 @@ import { findMountedSources } from './runs/input-hash.ts'
 import type { ServiceDefinition } from './service-definitions/definition.ts'
 
 export const secretKind = { apiVersion: 'v1', kind: 'Secret' } as const
-export const configMapKind = { apiVersion: 'v1', kind: 'ConfigMap' } as const
+const configMapKind = { apiVersion: 'v1', kind: 'ConfigMap' } as const
 /** Every namespace has some, of any size: only those that an object names are read. */
 export const secretSource: Source = { kind: secretKind, metadataOnly: true }
 export const configMapSource: Source = { kind: configMapKind, metadataOnly: true }

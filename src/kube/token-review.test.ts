@@ -20,7 +20,7 @@ function start(failing = false) {
   return { requests, clock, authorize: createAuthorize({ client: { create }, clock }) }
 }
 
-it('lets the API server decide who a reader is and what it may read', async () => {
+it('lets the API server identify a reader and decide what it may read', async () => {
   const { authorize } = start()
   expect(await authorize('Bearer reader', '/metrics')).toBe('allowed')
   expect(await authorize('Bearer stranger', '/metrics')).toBe('forbidden')

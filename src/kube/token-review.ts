@@ -1,5 +1,5 @@
 /**
- * Decides by the API server who may read a page of this program: authentication by TokenReview, authorization by
+ * Lets the API server decide which users may read a page of this program: authentication by TokenReview, authorization by
  * SubjectAccessReview on the path, as for the endpoints of every Kubernetes component.
  *
  * Answers are kept for a short time, so that a scraper costs no requests and a flood of tokens few.

@@ -74,7 +74,12 @@ function roleWithBinding({ namespace, suffix = '', rules }: RoleRules, home: str
       apiVersion,
       kind,
       metadata,
-      rules: rules.map(({ reason: _, scope: __, ...rule }) => rule),
+      rules: rules.map(({ apiGroups, resources, resourceNames, verbs }) => ({
+        apiGroups,
+        resources,
+        ...(resourceNames && { resourceNames }),
+        verbs,
+      })),
     }),
     addLabels({
       apiVersion,

@@ -93,13 +93,13 @@ const ownRules: readonly PolicyRule[] = [
 export function collectRoles(parts: readonly OperatorPart[], scope: PermissionScope): readonly RoleRules[] {
   const { namespace, namespaces, machineNamespaces = [] } = scope
   const rules = [...parts.flatMap((part) => part.rules), ...programRules]
-  const own = { namespace, rules: ownRules }
-  if (!namespaces) return [{ rules }, own]
+  const home = { namespace, rules: ownRules }
+  if (!namespaces) return [{ rules }, home]
   const machines = machineNamespaces.filter((name) => !namespaces.includes(name))
   const machineRules = rules.filter((rule) => rule.scope === 'machines')
   return [
     { rules: rules.filter((rule) => rule.scope === 'cluster') },
-    own,
+    home,
     ...namespaces.map((name) => ({
       namespace: name,
       suffix: '-part',

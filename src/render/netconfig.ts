@@ -48,7 +48,7 @@ function sharing(plan: Plan, cloud: PlannedCloud): Pick<KubeObject['metadata'], 
   const others = plan.clouds.filter(
     (other) =>
       other.namespace !== cloud.namespace &&
-      hostSubnets(other).some((theirs) => subnets.some((own) => isShared(own, theirs))),
+      hostSubnets(other).some((theirs) => subnets.some((subnet) => isShared(subnet, theirs))),
   )
   if (others.length === 0) return {}
   return { annotations: { [SHARED_WITH_ANNOTATION]: others.map(({ namespace }) => namespace).join(',') } }

@@ -136,9 +136,9 @@ async function deleteCrds(
   { deleteObjects = false }: UninstallOptions,
   signal: AbortSignal,
 ): Promise<readonly Uninstalled[]> {
-  const { own, upstream } = collectCrds(parts)
+  const crds = collectCrds(parts)
   const results: Uninstalled[] = []
-  for (const { apiVersion, kind, metadata, ...definition } of [...own, ...upstream]) {
+  for (const { apiVersion, kind, metadata, ...definition } of [...crds.own, ...crds.upstream]) {
     const { name } = metadata
     const crd = await client.get({ apiVersion, kind, name }, { signal })
     if (!crd) continue

@@ -1,7 +1,7 @@
 /**
  * Decides whether a namespace may take addresses of a subnet that another namespace uses on the same segment.
  *
- * Pure. A VLAN id or a segment annotation can be copied by anyone who may write a NetConfig, so it proves nothing: the
+ * Pure. A VLAN id or a segment annotation can be copied into any NetConfig, so it proves nothing: the
  * namespace that holds addresses decides, by an annotation of its NetConfig.
  */
 import { type NetConfig, SHARED_WITH_ANNOTATION, selectNetConfig } from '../../api/netconfig.ts'
