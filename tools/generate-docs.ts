@@ -7,6 +7,8 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { commands } from '../src/cli/commands.ts'
 import { catalogue } from '../src/cli/explain/catalogue.ts'
+import { parts } from '../src/operator/parts.ts'
+import { failurePolicyTable, permissionTable } from '../src/operator/permissions.ts'
 import { commandPages, commandTable } from './command-pages.ts'
 import { findingPages } from './finding-pages.ts'
 import { importGraph } from './import-graph.ts'
@@ -16,6 +18,7 @@ type Pages = ReadonlyMap<string, string>
 
 const ARCHITECTURE = 'docs/architecture.md'
 const README = 'README.md'
+const OPERATOR = 'docs/guide/operator.md'
 const ADRS = 'docs/adr'
 
 /** Describes each difference between the folder and the code. */
@@ -59,10 +62,16 @@ function generatedFiles(): Pages {
   return new Map([
     [ARCHITECTURE, replaceGeneratedPart(readFileSync(ARCHITECTURE, 'utf8'), 'import graph', importGraph())],
     [README, replaceGeneratedPart(readFileSync(README, 'utf8'), 'commands', commandTable(commands))],
+    [OPERATOR, operatorPage()],
     [path.join(ADRS, 'README.md'), adrIndex(new Map(records))],
     // For callers that only check whether a code exists: the catalogue with its descriptions is slow to load.
     ['data/finding-codes.json', `${JSON.stringify([...catalogue.keys()], null, 2)}\n`],
   ])
+}
+
+function operatorPage(): string {
+  const page = replaceGeneratedPart(readFileSync(OPERATOR, 'utf8'), 'permissions', permissionTable(parts))
+  return replaceGeneratedPart(page, 'failure policies', failurePolicyTable(parts))
 }
 
 function writePages(pages: Pages, folder: string): void {

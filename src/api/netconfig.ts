@@ -20,6 +20,9 @@ export const networkGroup = { group: 'network.openstack.org', version: 'v1beta1'
 export const networkVersion = `${networkGroup.group}/${networkGroup.version}` as const
 export const netConfigs = { apiVersion: networkVersion, kind: 'NetConfig' } as const
 
+/** On a NetConfig: the namespaces that may take addresses of its subnets too, separated by commas. */
+export const SHARED_WITH_ANNOTATION = 'stackloom.dev/shared-with'
+
 export const networkName = z
   .string()
   .max(253)

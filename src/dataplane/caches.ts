@@ -10,6 +10,8 @@ import { type NetConfig, netConfigs } from '../api/netconfig.ts'
 import { type GroupVersionKind, type KubeObject, objectKey } from '../api/object.ts'
 import type { EnvVar } from '../api/pod.ts'
 import { dnsDatas, dnsMasqs } from '../controllers/dns/dns-kinds.ts'
+import { type Contents, createContents } from '../controllers/kit/contents.ts'
+import type { Source } from '../kube/cache.ts'
 import type { Watch } from '../kube/controller.ts'
 import type { Runtime, SharedCache } from '../kube/runtime.ts'
 import { ansibleRuns } from './kinds/ansible-run.ts'
@@ -30,7 +32,10 @@ import { findMountedSources } from './runs/input-hash.ts'
 import type { ServiceDefinition } from './service-definitions/definition.ts'
 
 export const secretKind = { apiVersion: 'v1', kind: 'Secret' } as const
-export const configMapKind = { apiVersion: 'v1', kind: 'ConfigMap' } as const
+const configMapKind = { apiVersion: 'v1', kind: 'ConfigMap' } as const
+/** Every namespace has some, of any size: only those that an object names are read. */
+export const secretSource: Source = { kind: secretKind, metadataOnly: true }
+export const configMapSource: Source = { kind: configMapKind, metadataOnly: true }
 
 export interface Secret extends KubeObject {
   readonly data?: Readonly<Record<string, string>>
@@ -41,9 +46,10 @@ export interface DataPlaneCaches {
   readonly roles: SharedCache<DataPlaneRole>
   readonly nodes: SharedCache<DataPlaneNode>
   readonly dataPlaneServices: SharedCache<DataPlaneService>
-  readonly secrets: SharedCache<Secret>
-  readonly configMaps: SharedCache<KubeObject>
+  readonly secrets: Contents<Secret>
+  readonly configMaps: Contents
   readonly serviceObjects: (definition: ServiceDefinition) => SharedCache<ServiceObject>
+  /** Not for Secrets and ConfigMaps. */
   readonly ofKind: (kind: GroupVersionKind) => SharedCache<KubeObject>
   /** Where metal3 is installed. */
   readonly machines: SharedCache<BareMetalHost> | undefined
@@ -79,38 +85,38 @@ export const bySource = 'source'
 export const byOwnerNode = 'owner-node'
 
 export function createCaches(
-  runtime: Pick<Runtime, 'cache'>,
+  { cache, client }: Pick<Runtime, 'cache' | 'client'>,
   services: readonly ServiceDefinition[],
   { machines, machineNamespaces = [], addresses, names }: OptionalKinds,
 ): DataPlaneCaches {
   const serviceObjects = new Map(
     services.map((definition) => [
       definition,
-      runtime.cache<ServiceObject>({ kind: definition.annotation.kind }, { [byNode]: nodeOfService }),
+      cache<ServiceObject>({ kind: definition.annotation.kind }, { [byNode]: nodeOfService }),
     ]),
   )
   return {
-    dataPlanes: runtime.cache<DataPlane>({ kind: dataPlanes }),
-    roles: runtime.cache<DataPlaneRole>({ kind: dataPlaneRoles }),
-    nodes: runtime.cache<DataPlaneNode>(
+    dataPlanes: cache<DataPlane>({ kind: dataPlanes }),
+    roles: cache<DataPlaneRole>({ kind: dataPlaneRoles }),
+    nodes: cache<DataPlaneNode>(
       { kind: dataPlaneNodes },
       { [byRole]: roleOfNode, [byHost]: hostsOfNode, [bySource]: sourcesOfNode },
     ),
-    dataPlaneServices: runtime.cache<DataPlaneService>({ kind: dataPlaneServices }),
-    secrets: runtime.cache<Secret>({ kind: secretKind }),
-    configMaps: runtime.cache({ kind: configMapKind }),
+    dataPlaneServices: cache<DataPlaneService>({ kind: dataPlaneServices }),
+    secrets: createContents<Secret>({ kind: secretKind, client, metadata: cache(secretSource) }),
+    configMaps: createContents({ kind: configMapKind, client, metadata: cache(configMapSource) }),
     serviceObjects: (definition) => {
-      const cache = serviceObjects.get(definition)
-      if (!cache) throw new Error(`no cache for the service ${definition.name}`)
-      return cache
+      const objects = serviceObjects.get(definition)
+      if (!objects) throw new Error(`no cache for the service ${definition.name}`)
+      return objects
     },
-    ofKind: (kind) => runtime.cache({ kind }),
+    ofKind: (kind) => cache({ kind }),
     machineNamespaces,
-    machines: machines && runtime.cache<BareMetalHost>({ kind: machines }, { [byConsumer]: consumerKeys }),
-    netConfigs: addresses ? runtime.cache<NetConfig>({ kind: netConfigs }) : undefined,
-    ipSets: addresses ? runtime.cache<IpSet>({ kind: ipSets }, { [byOwnerNode]: ownerNodeUids }) : undefined,
-    dnsDatas: names ? runtime.cache<DnsData>({ kind: dnsDatas }, { [byOwnerNode]: ownerNodeUids }) : undefined,
-    dnsMasqs: names ? runtime.cache<DnsMasq>({ kind: dnsMasqs }) : undefined,
+    machines: machines && cache<BareMetalHost>({ kind: machines }, { [byConsumer]: consumerKeys }),
+    netConfigs: addresses ? cache<NetConfig>({ kind: netConfigs }) : undefined,
+    ipSets: addresses ? cache<IpSet>({ kind: ipSets }, { [byOwnerNode]: ownerNodeUids }) : undefined,
+    dnsDatas: names ? cache<DnsData>({ kind: dnsDatas }, { [byOwnerNode]: ownerNodeUids }) : undefined,
+    dnsMasqs: names ? cache<DnsMasq>({ kind: dnsMasqs }) : undefined,
   }
 }
 
@@ -145,7 +151,7 @@ export function ownerKeys(kind: string): (object: KubeObject) => readonly string
       .map(({ name }) => objectKey({ name, ...(metadata.namespace && { namespace: metadata.namespace }) }))
 }
 
-const viewedKinds = [dataPlaneRoles, dataPlaneNodes, dataPlaneServices, secretKind, configMapKind, ansibleRuns]
+const viewedKinds = [dataPlaneRoles, dataPlaneNodes, dataPlaneServices, ansibleRuns]
 
 /**
  * Watches of every kind that a node view reads. They enqueue nothing: a controller waits until their caches are
@@ -158,7 +164,8 @@ export function nodeViewWatches({ machines, addresses, names }: OptionalKinds): 
     ...(addresses ? [netConfigs, ipSets] : []),
     ...(names ? [dnsMasqs, dnsDatas] : []),
   ]
-  return kinds.map((kind) => ({ kind, map: () => [] }))
+  const watched = [secretSource, configMapSource, ...kinds.map((kind) => ({ kind }))]
+  return watched.map((source) => ({ ...source, map: () => [] }))
 }
 
 /** A value of a Secret as text. */

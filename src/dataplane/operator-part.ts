@@ -19,8 +19,17 @@ import { localExecutor } from './execution/local/local-executor.ts'
 import { runController, runIndexes } from './execution/run-controller.ts'
 import { safeRunPolicy } from './execution/run-policy.ts'
 import { nodeSetInstalled } from './findings/data-plane.ts'
-import { type AnsibleRun, ansibleRuns } from './kinds/ansible-run.ts'
-import { type DataPlaneNode, type DataPlaneRole, dataPlaneNodes, dataPlaneRoles } from './kinds/data-plane.ts'
+import { type AnsibleRun, ansibleRunKind, ansibleRuns } from './kinds/ansible-run.ts'
+import {
+  type DataPlaneNode,
+  type DataPlaneRole,
+  dataPlaneKind,
+  dataPlaneNodeKind,
+  dataPlaneNodes,
+  dataPlaneRoleKind,
+  dataPlaneRoles,
+  dataPlaneServiceKind,
+} from './kinds/data-plane.ts'
 import type { ServiceObject } from './kinds/service-object.ts'
 import { bareMetalHosts } from './machines/bare-metal.ts'
 import type { ServiceAnnotation } from './rules/service-annotation.ts'
@@ -42,19 +51,39 @@ import { FINALIZER } from './writes.ts'
 /** Kinds of other operators that nodes use where they are served. */
 const optionalKinds: readonly GroupVersionKind[] = [bareMetalHosts, netConfigs, ipSets, dnsMasqs, dnsDatas]
 
-const writeRules = ({ group, plural }: KindDefinition): readonly PolicyRule[] => [
-  {
-    apiGroups: [group],
-    resources: [plural],
-    verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
-  },
-  { apiGroups: [group], resources: [`${plural}/status`, `${plural}/finalizers`], verbs: ['update'] },
+const READ = ['get', 'list', 'watch']
+
+function kindRule({ group, plural }: KindDefinition, verbs: readonly string[], reason: string): PolicyRule {
+  return { apiGroups: [group], resources: [plural], verbs, reason }
+}
+
+/** For a kind whose objects a controller reconciles. */
+function statusRules({ group, plural }: KindDefinition): readonly PolicyRule[] {
+  return [
+    { apiGroups: [group], resources: [`${plural}/status`], verbs: ['update'], reason: 'report conditions' },
+    {
+      apiGroups: [group],
+      resources: [`${plural}/finalizers`],
+      verbs: ['update'],
+      reason: 'own objects that block the deletion of their owner, on OpenShift',
+    },
+  ]
+}
+
+const coreRules: readonly PolicyRule[] = [
+  kindRule(dataPlaneKind, READ, 'read data planes'),
+  kindRule(dataPlaneServiceKind, READ, 'read the steps of phase 0'),
+  ...[dataPlaneRoleKind, dataPlaneNodeKind].map((kind) =>
+    kindRule(kind, [...READ, 'create', 'patch', 'update'], 'create the roles and nodes of a data plane, set labels'),
+  ),
+  kindRule(ansibleRunKind, [...READ, 'create', 'update', 'delete'], 'request Ansible runs, and delete old ones'),
+  ...[dataPlaneKind, dataPlaneRoleKind, dataPlaneNodeKind, ansibleRunKind].flatMap(statusRules),
 ]
-const readRule = ({ group, plural }: KindDefinition): PolicyRule => ({
-  apiGroups: [group],
-  resources: [plural],
-  verbs: ['get', 'list', 'watch'],
-})
+
+function serviceRules({ crd }: ServiceDefinition): readonly PolicyRule[] {
+  const verbs = [...READ, 'create', 'patch', 'update', 'delete']
+  return [kindRule(crd, verbs, 'bring the service to nodes and remove it'), ...statusRules(crd)]
+}
 
 export function createDataPlanePart(services: readonly ServiceDefinition[]): OperatorPart {
   return {
@@ -70,7 +99,12 @@ export function createDataPlanePart(services: readonly ServiceDefinition[]): Ope
     // Upstream's CRDs of these kinds have no field for what is deployed on a host, so ours replace them. Kinds that
     // services wait for are upstream's, where they are installed.
     crds: { own: servedKinds(services).map(renderCrd), upstream: fallbackKinds(services).map(renderCrd) },
-    rules: [...servedKinds(services).flatMap(writeRules), ...fallbackKinds(services).map(readRule), ...commonRules],
+    rules: [
+      ...coreRules,
+      ...services.flatMap(serviceRules),
+      ...fallbackKinds(services).map((kind) => kindRule(kind, READ, 'wait for the control plane of a service')),
+      ...commonRules,
+    ],
     optionalKinds,
     webhooks: dataPlaneWebhooks(services),
     start: (context) => startDataPlane(services, context),
@@ -82,31 +116,54 @@ const commonRules: readonly PolicyRule[] = [
   {
     apiGroups: [''],
     resources: ['secrets'],
-    verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
-  },
-  { apiGroups: ['metal3.io'], resources: ['baremetalhosts'], verbs: ['get', 'list', 'watch', 'update'] },
-  // Addresses and names of nodes, where they are managed.
-  {
-    apiGroups: [networkGroup.group],
-    resources: ['ipsets', 'dnsdata'],
-    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+    verbs: [...READ, 'create', 'update', 'delete'],
+    scope: 'machines',
+    reason: 'read SSH keys and passwords that roles and services name; write inventories, configurations, first boots',
   },
   {
-    apiGroups: [networkGroup.group],
-    resources: ['netconfigs', 'dnsmasqs'],
-    verbs: ['get', 'list', 'watch'],
+    apiGroups: [''],
+    resources: ['configmaps'],
+    verbs: READ,
+    reason: 'notice changes of what Ansible runs mount',
   },
-  { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] },
+  {
+    apiGroups: ['metal3.io'],
+    resources: ['baremetalhosts'],
+    verbs: ['list', 'watch', 'update'],
+    scope: 'machines',
+    reason: 'claim and release machines',
+  },
+  networkRule(['ipsets', 'dnsdata'], [...READ, 'create', 'patch', 'delete'], 'request addresses and names of nodes'),
+  networkRule(['netconfigs', 'dnsmasqs'], READ, 'find out where addresses and names are managed'),
   {
     apiGroups: ['batch'],
     resources: ['jobs'],
-    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+    verbs: [...READ, 'create', 'patch', 'delete'],
+    reason: 'run Ansible',
   },
-  // The only Keystone to which a password is sent.
-  { apiGroups: ['keystone.openstack.org'], resources: ['keystoneapis'], verbs: ['get', 'list'] },
-  { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] },
-  { apiGroups: [''], resources: ['pods/exec'], verbs: ['create', 'get'] },
+  {
+    apiGroups: ['keystone.openstack.org'],
+    resources: ['keystoneapis'],
+    verbs: ['list'],
+    reason: 'find the only Keystone to which a password is sent',
+  },
+  {
+    apiGroups: [''],
+    resources: ['pods'],
+    verbs: ['get', 'list'],
+    reason: 'find the conductor of a cell, and why the pod of a run does not start',
+  },
+  {
+    apiGroups: [''],
+    resources: ['pods/exec'],
+    verbs: ['create', 'get'],
+    reason: 'run `nova-manage cell_v2 discover_hosts` in the conductor of a cell',
+  },
 ]
+
+function networkRule(resources: readonly string[], verbs: readonly string[], reason: string): PolicyRule {
+  return { apiGroups: [networkGroup.group], resources, verbs, reason }
+}
 
 export const dataPlanePart = createDataPlanePart(nodeServices)
 

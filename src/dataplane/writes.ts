@@ -1,8 +1,9 @@
 /** Writes that the data plane controllers share: status with conditions, and Secrets that belong to an object. */
 import { type Condition, formatTimestamp, type KubeObject, objectKey } from '../api/object.ts'
 import { sortConditions, stampConditions } from '../controllers/kit/conditions.ts'
+import type { Contents } from '../controllers/kit/contents.ts'
 import { tryOwnedWrite } from '../controllers/kit/ownership.ts'
-import { trackPendingCreates, type Writer } from '../controllers/kit/writes.ts'
+import type { Writer } from '../controllers/kit/writes.ts'
 import type { Finding } from '../errors/finding.ts'
 import type { ReconcileContext } from '../kube/controller.ts'
 import type { SharedCache } from '../kube/runtime.ts'
@@ -31,8 +32,6 @@ export function writeStatus<T extends KubeObject & { readonly status?: WithCondi
 
 /** Secrets that the controllers write, each owned by the object that it is for. */
 export interface OwnedSecrets {
-  /** Also finds a Secret that was created and that the watch has not reported yet. */
-  readonly get: (key: string) => Secret | undefined
   /** Writes exactly these values. Returns what is in the way, if a Secret of another owner is. */
   readonly write: (
     owner: KubeObject,
@@ -42,16 +41,14 @@ export interface OwnedSecrets {
   ) => Promise<Finding | undefined>
 }
 
-export function createOwnedSecrets(writer: Writer, cache: SharedCache<Secret>): OwnedSecrets {
-  const pending = trackPendingCreates(cache)
+export function createOwnedSecrets(writer: Writer, secrets: Contents<Secret>): OwnedSecrets {
   return {
-    get: pending.get,
     write: async (owner, name, values, signal) => {
       const { namespace = '', uid = '', labels } = owner.metadata
       const data = Object.fromEntries(
         Object.entries(values).map(([key, text]) => [key, Buffer.from(text, 'utf8').toString('base64')]),
       )
-      const live = pending.get(objectKey({ namespace, name }))
+      const live = await secrets.read(objectKey({ namespace, name }), signal)
       const { apiVersion, kind } = owner
       const secret: Secret = {
         ...secretKind,
@@ -64,9 +61,9 @@ export function createOwnedSecrets(writer: Writer, cache: SharedCache<Secret>): 
         },
         data,
       }
-      const write = await tryOwnedWrite(writer.replaceField(cache, live, secret, 'data', signal))
+      const write = await tryOwnedWrite(writer.replaceField(secrets, live, secret, 'data', signal))
       if (write.kind === 'refused') return write.finding
-      pending.add(write.result)
+      if (!live) secrets.addCreated(write.result)
       return undefined
     },
   }

@@ -27,6 +27,8 @@ export interface AdmissionServerOptions {
   /** 0 chooses a free port. */
   readonly port: number
   readonly handlers: Readonly<Record<string, AdmissionHandler>>
+  /** Pages that are no webhooks, by path. */
+  readonly pages?: Readonly<Record<string, (request: IncomingMessage, response: ServerResponse) => Promise<void>>>
   /** The files are polled; a new pair is used from the next handshake on. */
   readonly credentials: CredentialFiles & { readonly pollMs?: number }
   /** Limit for a handler; the API server may request a shorter one. */
@@ -123,6 +125,8 @@ async function handleRequest(request: IncomingMessage, response: ServerResponse,
   const { clock = systemClock, observer = {}, log } = deps
   // Not `new URL`, which throws for a target such as `//`.
   const [path = '', query = ''] = (request.url ?? '').split('?', 2)
+  const page = deps.pages && Object.hasOwn(deps.pages, path) ? deps.pages[path] : undefined
+  if (page) return page(request, response)
   const handler = Object.hasOwn(deps.handlers, path) ? deps.handlers[path] : undefined
   if (!handler) return send(response, { code: 404, text: 'no such webhook' })
   const began = clock.elapsed()

@@ -145,3 +145,21 @@ describe('the cache', () => {
     )
   })
 })
+
+describe('a cache of several namespaces', () => {
+  it('replaces the objects of one namespace, and is complete when its writer says so', () => {
+    const cache = createCache()
+    const object = (namespace: string, name: string): KubeObject => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { namespace, name },
+    })
+    cache.replaceNamespace('a', [object('a', 'x'), object('a', 'y')])
+    cache.replaceNamespace('b', [object('b', 'x')])
+    expect(cache.hasSynced()).toBe(false)
+    cache.replaceNamespace('a', [object('a', 'y')])
+    cache.markSynced()
+    expect(cache.hasSynced()).toBe(true)
+    expect(cache.list().map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)).toEqual(['a/y', 'b/x'])
+  })
+})

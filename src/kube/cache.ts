@@ -37,6 +37,9 @@ export interface Cache<T extends KubeObject = KubeObject> extends CacheReader<T>
   readonly delete: (object: T) => void
   /** Replaces everything: an object that is not in the list is deleted. */
   readonly replace: (objects: readonly T[]) => void
+  /** The same for one namespace; the caller marks the first complete list. */
+  readonly replaceNamespace: (namespace: string, objects: readonly T[]) => void
+  readonly markSynced: () => void
   /**
    * Stores our own write before the watch delivers it. It is accepted only if the cache still holds the exact version
    * on which the write was based: versions can only be compared for equality, and any other version may be newer than
@@ -118,6 +121,12 @@ export function createCache<T extends KubeObject = KubeObject>(options: CacheOpt
     notify({ kind: 'deleted', object: last })
   }
 
+  const replaceAmong = (present: readonly (readonly [string, T])[], list: readonly T[]): void => {
+    const kept = new Set(list.map((object) => objectKey(object.metadata)))
+    for (const [key, object] of present) if (!kept.has(key)) remove(key, object)
+    for (const object of list) set(object)
+  }
+
   return {
     get: (key) => objects.get(key),
     list: (namespace) =>
@@ -140,11 +149,17 @@ export function createCache<T extends KubeObject = KubeObject>(options: CacheOpt
     set,
     delete: (object) => remove(objectKey(object.metadata), object),
     replace: (list) => {
-      const kept = new Set(list.map((object) => objectKey(object.metadata)))
-      for (const [key, object] of objects) if (!kept.has(key)) remove(key, object)
-      for (const object of list) set(object)
+      replaceAmong([...objects], list)
       markSynced()
     },
+    replaceNamespace: (namespace, list) => {
+      const present = objectsFor(byNamespace.keys.get(namespace))
+      replaceAmong(
+        present.map((object) => [objectKey(object.metadata), object]),
+        list,
+      )
+    },
+    markSynced: () => markSynced(),
     note: (written, basedOn) => {
       const cached = objects.get(objectKey(written.metadata))
       if (cached?.metadata.resourceVersion !== basedOn) return false
@@ -188,9 +203,23 @@ export interface Source {
   readonly namespace?: string
   readonly labelSelector?: string
   readonly fieldSelector?: string
+  /** Only names, versions and owners are received and cached, for kinds whose content is large or secret. */
+  readonly metadataOnly?: boolean
 }
 
 /** Equal for equal sources; other members of the value do not matter. */
-export function sourceKey({ kind, namespace, labelSelector, fieldSelector }: Source): string {
-  return JSON.stringify([kind.apiVersion, kind.kind, namespace, labelSelector, fieldSelector])
+export function sourceKey({ kind, namespace, labelSelector, fieldSelector, metadataOnly }: Source): string {
+  return JSON.stringify([kind.apiVersion, kind.kind, namespace, labelSelector, fieldSelector, metadataOnly])
+}
+
+/** An author of objects can add any number of owners; ours are among the first. */
+const MAX_OWNERS = 8
+
+/** What identifies an object. Labels and annotations are left out: together they may be as large as the content. */
+export function identityOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  const { name, namespace, uid, resourceVersion, deletionTimestamp, ownerReferences } = metadata
+  const optional = { namespace, uid, resourceVersion, deletionTimestamp }
+  const given = Object.entries(optional).filter(([, value]) => value !== undefined)
+  const owners = ownerReferences && { ownerReferences: ownerReferences.slice(0, MAX_OWNERS) }
+  return { apiVersion, kind, metadata: { name, ...Object.fromEntries(given), ...owners } }
 }

@@ -18,6 +18,8 @@ export interface ListOptions {
   readonly limit?: number
   /** The part of each object to keep, applied page by page; everything by default. */
   readonly transform?: (object: KubeObject) => KubeObject
+  /** The server leaves out everything but `metadata`. */
+  readonly metadataOnly?: boolean
   readonly signal?: AbortSignal
 }
 

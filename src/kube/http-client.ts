@@ -15,6 +15,7 @@ import type {
   ObjectRef,
   PatchOptions,
   Resource,
+  WatchEvent,
   WatchOptions,
   WriteOptions,
 } from './client.ts'
@@ -94,16 +95,20 @@ export function createKubeClient(transport: Transport): KubeClient {
       try {
         const resource = await findServed(kind, 'watch', signal)
         const request = { server, verb: 'watch', subject: formatSubject(kind) }
+        const { metadataOnly = false } = options
         const chunks = await transport.stream({
           ...request,
           method: 'GET',
           path: collectionPath(resource, options.namespace),
           query: watchQuery(options),
           idempotent: true,
+          ...(metadataOnly && { accept: METADATA_ONLY }),
           signal,
           idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
         })
-        yield* watchEvents(chunks, request)
+        const events = watchEvents(chunks, request)
+        if (metadataOnly) yield* withKind(kind, events)
+        else yield* events
       } catch (thrown) {
         if (signal?.aborted) return
         if (isApiError(thrown, 'not-served')) discovery.invalidate(kind.apiVersion)
@@ -163,6 +168,16 @@ export function createKubeClient(transport: Transport): KubeClient {
         throw thrown
       }
     },
+  }
+}
+
+const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
+const METADATA_LIST_ONLY = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
+
+/** Metadata alone comes with a kind of its own. */
+async function* withKind(kind: GroupVersionKind, events: AsyncIterable<WatchEvent>): AsyncIterable<WatchEvent> {
+  for await (const event of events) {
+    yield event.kind === 'bookmark' ? event : { ...event, object: { ...event.object, ...kindOf(kind) } }
   }
 }
 
@@ -256,18 +271,21 @@ async function listPage(
   limit: number | undefined,
   token: string | undefined,
 ): Promise<Page> {
-  const { labelSelector, fieldSelector, signal } = options
+  const { labelSelector, fieldSelector, metadataOnly = false, signal } = options
   const names = { verb: 'list', subject: formatSubject(kind) }
   const query = { limit, continue: token, labelSelector, fieldSelector }
-  const response = await send({ method: 'GET', path, query, idempotent: true, signal, ...names })
+  const accept = metadataOnly ? { accept: METADATA_LIST_ONLY } : {}
+  const response = await send({ method: 'GET', path, query, idempotent: true, signal, ...accept, ...names })
   const { items, metadata } = (response ?? {}) as {
     readonly items?: readonly Omit<KubeObject, 'apiVersion' | 'kind'>[] | null
     readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string }
   }
   if (items === undefined || !metadata) throw malformedResponse('the response is not a list', { server, ...names })
   return {
-    // Items of built-in kinds come without their kind.
-    items: (items ?? []).map((item) => ({ ...kindOf(kind), ...item }) as KubeObject),
+    // Items of built-in kinds come without their kind, metadata alone with another one.
+    items: (items ?? []).map(
+      (item) => ({ ...kindOf(kind), ...item, ...(metadataOnly && kindOf(kind)) }) as unknown as KubeObject,
+    ),
     resourceVersion: metadata.resourceVersion ?? '',
     next: metadata.continue || undefined,
   }

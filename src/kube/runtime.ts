@@ -4,10 +4,18 @@
  * Caches run on every replica, so that a new leader starts warm; controllers run on the leader only.
  */
 import { setMaxListeners } from 'node:events'
-import type { KubeObject } from '../api/object.ts'
+import type { GroupVersionKind, KubeObject } from '../api/object.ts'
 import { type Clock, systemClock, waitForAbort } from '../clock/clock.ts'
 import { finding } from '../errors/finding.ts'
-import { type Cache, type CacheReader, createCache, type IndexFunction, type Source, sourceKey } from './cache.ts'
+import {
+  type Cache,
+  type CacheReader,
+  createCache,
+  type IndexFunction,
+  identityOf,
+  type Source,
+  sourceKey,
+} from './cache.ts'
 import type { KubeClient } from './client.ts'
 import { type Controller, createController, type RunningController } from './controller.ts'
 import { controllersHang } from './findings/runtime.ts'
@@ -16,6 +24,7 @@ import type { Leadership, LeadershipEnd } from './leadership.ts'
 import { leaderFencedClient } from './leadership.ts'
 import { type Log, silentLog } from './log.ts'
 import type { Metrics } from './metrics.ts'
+import { createNamespacesReflector } from './namespaces-reflector.ts'
 import { createReflector, type Reflector, type ReflectorTiming } from './reflector.ts'
 
 export interface RuntimeOptions {
@@ -32,6 +41,8 @@ export interface RuntimeOptions {
   readonly staleMs?: number
   /** The part of an object that caches store; everything by default. */
   readonly transform?: (object: KubeObject) => KubeObject
+  /** The namespaces that a kind is read in; undefined for all. */
+  readonly namespacesFor?: (kind: GroupVersionKind) => readonly string[] | undefined
   /** For tests: modifying a cached object fails. */
   readonly freeze?: boolean
 }
@@ -60,6 +71,8 @@ export interface Runtime {
   readonly ready: () => readonly HealthCheck[]
 }
 
+const METADATA_PAGE = 100
+
 interface Reflected {
   readonly cache: Cache
   readonly reflector: Reflector
@@ -68,7 +81,7 @@ interface Reflected {
 
 export function createRuntime(options: RuntimeOptions): Runtime {
   const { client, clock = systemClock, log = silentLog, metrics, timing, election, transform, freeze = false } = options
-  const { graceMs = 30_000, staleMs = 300_000 } = options
+  const { graceMs = 30_000, staleMs = 300_000, namespacesFor } = options
   const reflected = new Map<string, Reflected>()
   const controllers: RunningController[] = []
   let leadership: Leadership | undefined
@@ -80,19 +93,25 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     const id = sourceKey(source)
     const known = reflected.get(id)
     if (known) return known
-    const { kind, namespace, labelSelector, fieldSelector } = source
+    const { kind, namespace, labelSelector, fieldSelector, metadataOnly } = source
     const name = [kind.kind, namespace, labelSelector, fieldSelector].filter(Boolean).join(' ')
-    const cache = createCache({ freeze, ...optional({ transform }) })
+    const cache = createCache({ freeze, ...optional({ transform: metadataOnly ? identityOf : transform }) })
     const observer = metrics?.reflector(name, () => created.reflector.status())
-    const plain = { kind, ...optional({ namespace, labelSelector, fieldSelector }) }
-    const reflector = createReflector({
+    const plain = { kind, ...optional({ namespace, labelSelector, fieldSelector, metadataOnly }) }
+    const served = namespace === undefined ? namespacesFor?.(kind) : undefined
+    const settings = {
       client,
       source: plain,
       cache,
       clock,
       log,
       ...optional({ timing, observer }),
-    })
+      // The server sends annotations of up to 256 KiB per object.
+      ...(metadataOnly && { pageSize: METADATA_PAGE }),
+    }
+    const reflector = served
+      ? createNamespacesReflector({ ...settings, namespaces: served })
+      : createReflector(settings)
     const created: Reflected = { cache, reflector, name }
     reflected.set(id, created)
     start?.(created)

@@ -35,3 +35,18 @@ export const webhooksNotInstalled = problem<{ configuration: string }>({
   remedy: () =>
     'run `stackloom operator install --image IMAGE`, or register the webhooks by address with `--webhook-url`',
 })
+
+export const permissionsMissing = problem<{ right: string; namespace: string; reason: string }>({
+  code: 'SL5114',
+  severity: 'error',
+  message: ({ right, namespace, reason }) =>
+    `the operator may not ${right} in namespace ${namespace}, which it needs to ${reason}`,
+  remedy: () => 'run `stackloom operator install` again with the same options: it grants the rights of this version',
+})
+
+export const uninstallNeedsYes = problem<Record<string, never>>({
+  code: 'SL5115',
+  severity: 'error',
+  message: () => 'the operator was not uninstalled: this was not confirmed',
+  remedy: () => 'repeat the command with --yes',
+})

@@ -1,24 +1,19 @@
 /**
  * Renders the objects of `operator install`, in the order in which they are applied.
  *
- * Pure. Permissions are the least that the parts need. Creating webhook configurations cannot be limited by name, so the
- * installer creates them and the operator may only update its own two.
+ * Pure. Permissions are in `permissions.ts`.
  */
 import type { KubeObject } from '../api/object.ts'
-import { SECRET_NAME } from '../webhooks/serving-certificate.ts'
-import { CONFIGURATION_NAME, type WebhookTarget, webhookConfigurations } from '../webhooks/webhook-configuration.ts'
+import { type WebhookTarget, webhookConfigurations } from '../webhooks/webhook-configuration.ts'
 import type { PolicyOptions } from './options.ts'
-import { INFRA_OPERATOR } from './part-selection.ts'
-import type { OperatorPart, PolicyRule } from './parts/part.ts'
+import type { OperatorPart } from './parts/part.ts'
+import { collectRoles, type RoleRules } from './permissions.ts'
 
 export interface Installation extends PolicyOptions {
   readonly namespace: string
   readonly image: string
   readonly replicas: number
 }
-
-/** Field manager of the operator, and name of its leader election Lease. */
-export const LEASE_NAME = 'stackloom-operator'
 
 /** Not the namespace of the site's records, which is deleted with the site. */
 export const OPERATOR_NAMESPACE = 'stackloom-operator'
@@ -36,8 +31,7 @@ export function renderManifests(parts: readonly OperatorPart[], installation: In
   const target: WebhookTarget = { service: { namespace, name: SERVICE, port: 443 } }
   return [
     serviceAccount(namespace),
-    ...clusterRole(parts, namespace),
-    ...namespaceRole(namespace),
+    ...collectRoles(parts, installation).flatMap((role) => roleWithBinding(role, namespace)),
     service(namespace),
     networkPolicy(namespace),
     disruptionBudget(namespace),
@@ -45,6 +39,7 @@ export function renderManifests(parts: readonly OperatorPart[], installation: In
     ...webhookConfigurations(
       parts.flatMap((part) => part.webhooks),
       target,
+      { ...(installation.namespaces && { namespaces: installation.namespaces }) },
     ).map(addLabels),
   ]
 }
@@ -69,53 +64,29 @@ function serviceAccount(namespace: string): KubeObject {
 
 const RBAC = 'rbac.authorization.k8s.io'
 
-function clusterRole(parts: readonly OperatorPart[], namespace: string): readonly KubeObject[] {
-  const rules: readonly PolicyRule[] = [
-    ...parts.flatMap((part) => part.rules),
-    { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
-    { apiGroups: ['apps'], resources: ['deployments'], resourceNames: [INFRA_OPERATOR], verbs: ['list'] },
-    {
-      apiGroups: ['admissionregistration.k8s.io'],
-      resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
-      resourceNames: [CONFIGURATION_NAME],
-      verbs: ['get', 'patch'],
-    },
-  ]
-  return roleWithBinding({ kind: 'ClusterRole', metadata: { name: NAME } }, rules, namespace)
-}
-
-/** In its own namespace: the leader election Lease and the webhook certificate. */
-function namespaceRole(namespace: string): readonly KubeObject[] {
-  const named = (group: string, resource: string, name: string): PolicyRule => ({
-    apiGroups: [group],
-    resources: [resource],
-    resourceNames: [name],
-    verbs: ['get', 'update'],
-  })
-  const rules: readonly PolicyRule[] = [
-    named('coordination.k8s.io', 'leases', LEASE_NAME),
-    named('', 'secrets', SECRET_NAME),
-    // A create cannot be limited by name.
-    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
-    { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
-  ]
-  return roleWithBinding({ kind: 'Role', metadata: { name: NAME, namespace } }, rules, namespace)
-}
-
-function roleWithBinding(
-  role: Pick<KubeObject, 'kind' | 'metadata'>,
-  rules: readonly PolicyRule[],
-  namespace: string,
-): readonly KubeObject[] {
+function roleWithBinding({ namespace, suffix = '', rules }: RoleRules, home: string): readonly KubeObject[] {
   const apiVersion = `${RBAC}/v1`
+  const kind = namespace === undefined ? 'ClusterRole' : 'Role'
+  const name = `${NAME}${suffix}`
+  const metadata = { name, ...(namespace !== undefined && { namespace }) }
   return [
-    addLabels({ apiVersion, ...role, rules }),
     addLabels({
       apiVersion,
-      kind: `${role.kind}Binding`,
-      metadata: role.metadata,
-      roleRef: { apiGroup: RBAC, kind: role.kind, name: NAME },
-      subjects: [{ kind: 'ServiceAccount', name: NAME, namespace }],
+      kind,
+      metadata,
+      rules: rules.map(({ apiGroups, resources, resourceNames, verbs }) => ({
+        apiGroups,
+        resources,
+        ...(resourceNames && { resourceNames }),
+        verbs,
+      })),
+    }),
+    addLabels({
+      apiVersion,
+      kind: `${kind}Binding`,
+      metadata,
+      roleRef: { apiGroup: RBAC, kind, name },
+      subjects: [{ kind: 'ServiceAccount', name: NAME, namespace: home }],
     }),
   ]
 }
@@ -166,6 +137,7 @@ const antiAffinity = {
 function policyArgs(installation: Installation): readonly string[] {
   const { machineNamespaces, runVolumes, runServiceAccounts, runPrivileged } = installation
   const lists = {
+    '--namespaces': installation.namespaces,
     '--machine-namespaces': machineNamespaces,
     '--run-volumes': runVolumes,
     '--run-service-accounts': runServiceAccounts,

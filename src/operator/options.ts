@@ -5,6 +5,8 @@ import type { Environment } from '../dataplane/service-definitions/images.ts'
 
 /** What an administrator allows to the authors of roles, nodes and runs. */
 export interface PolicyOptions {
+  /** The only namespaces that the operator serves; all by default. */
+  readonly namespaces?: readonly string[]
   /** Namespaces whose machines the nodes of every namespace may use; none by default. */
   readonly machineNamespaces?: readonly string[]
   /** Kinds of volumes that a run may mount beside the safe ones, such as hostPath. */

@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { type GroupVersionKind, type KubeObject, withoutManagedFields } from '../api/object.ts'
 import { formatGroupKind } from '../api/snapshot.ts'
 import { systemClock } from '../clock/clock.ts'
+import { bareMetalHosts } from '../dataplane/machines/bare-metal.ts'
 import { failure } from '../errors/failure.ts'
 import type { AdmissionHandler } from '../kube/admission.ts'
 import type { Connection } from '../kube/connect.ts'
@@ -15,11 +16,12 @@ import type { Log } from '../kube/log.ts'
 import { createMetrics } from '../kube/metrics.ts'
 import { createRuntime } from '../kube/runtime.ts'
 import type { Webhook } from '../webhooks/webhook-configuration.ts'
-import { LEASE_NAME } from './manifests.ts'
+import { checkPermissions } from './check-permissions.ts'
 import type { OperatorOptions } from './options.ts'
 import { refuseInfraOperator, requireKinds, selectParts } from './part-selection.ts'
 import type { OperatorPart, PartContext } from './parts/part.ts'
 import { parts } from './parts.ts'
+import { LEASE_NAME } from './permissions.ts'
 import { serveWebhooks } from './webhook-server.ts'
 
 /** Resolves when the signal fires. Lost leadership is a failure, after which the process must exit. */
@@ -39,7 +41,11 @@ export async function runOperator(
     for (const { code, message } of skipped) log({ level: 'info', message: `left out: ${message}`, code })
     const program = options.observe ? observerProgram(selected) : controllerProgram(selected)
     await requireKinds(client, program.kinds)
-    if (!options.observe) await refuseInfraOperator(client, control.signal)
+    if (!options.observe) {
+      await refuseInfraOperator(client, control.signal)
+      const scope = { ...options, namespace: connection.namespace }
+      await checkPermissions(client, selected, scope, log, control.signal)
+    }
     await runProgram(connection, program, options, log, control)
   } finally {
     control.abort()
@@ -82,6 +88,15 @@ function createCacheTransform(kinds: readonly GroupVersionKind[]): (object: Kube
   return (object) => (names.has(formatGroupKind(object)) ? withoutManagedFields(object) : object)
 }
 
+/** Machines are read where an administrator has allowed it, the other kinds in the served namespaces. */
+function createNamespacesFor({
+  namespaces,
+  machineNamespaces = [],
+}: OperatorOptions): (kind: GroupVersionKind) => readonly string[] | undefined {
+  return ({ kind }) =>
+    namespaces && kind === bareMetalHosts.kind ? [...new Set([...namespaces, ...machineNamespaces])] : namespaces
+}
+
 async function runProgram(
   { client, namespace, transport }: Connection,
   program: Program,
@@ -98,7 +113,8 @@ async function runProgram(
   // An observer writes no Lease.
   const isElected = options.leaderElection && !options.observe
   const transform = createCacheTransform(program.highCardinalityKinds)
-  const runtime = createRuntime({ client, log, metrics, transform, ...(isElected && { election }) })
+  const namespacesFor = createNamespacesFor(options)
+  const runtime = createRuntime({ client, log, metrics, transform, namespacesFor, ...(isElected && { election }) })
   const recorder = createEventRecorder({
     client,
     controller: `stackloom.dev/${LEASE_NAME}`,

@@ -12,8 +12,10 @@ import { failure, formatError } from '../errors/failure.ts'
 import type { AdmissionHandler } from '../kube/admission.ts'
 import { serveAdmission } from '../kube/admission-server.ts'
 import type { KubeClient } from '../kube/client.ts'
+import { metricsPage } from '../kube/health-server.ts'
 import type { Log } from '../kube/log.ts'
 import type { Metrics } from '../kube/metrics.ts'
+import { createAuthorize } from '../kube/token-review.ts'
 import type { CredentialFiles } from '../pki/watch-credentials.ts'
 import { ensureServingCertificate } from '../webhooks/serving-certificate.ts'
 import {
@@ -23,8 +25,8 @@ import {
   webhookConfigurations,
 } from '../webhooks/webhook-configuration.ts'
 import { webhooksNotInstalled } from './findings.ts'
-import { LEASE_NAME } from './manifests.ts'
 import type { OperatorOptions } from './options.ts'
+import { LEASE_NAME } from './permissions.ts'
 
 export interface WebhookServerDeps {
   readonly client: KubeClient
@@ -43,7 +45,7 @@ export async function serveWebhooks(
   deps: WebhookServerDeps,
   signal: AbortSignal,
 ): Promise<{ readonly stopped: Promise<void> } | undefined> {
-  const { options, handlers, metrics, log, namespace } = deps
+  const { client, options, handlers, metrics, log, namespace } = deps
   const target = webhookTarget(options, namespace)
   if (!target) {
     log({ level: 'warn', message: 'no webhooks: neither --webhook-url nor --webhook-service is given' })
@@ -56,6 +58,7 @@ export async function serveWebhooks(
       host: options.bind,
       port: options.webhookPort,
       handlers,
+      pages: { '/metrics': metricsPage(metrics, createAuthorize({ client, clock: systemClock })) },
       credentials: { ...keys.files, pollMs: Math.min(checkMs, 10_000) },
       log,
       observer: metrics.admission,
@@ -93,13 +96,13 @@ function webhookTarget({ webhookUrl, webhookService }: OperatorOptions, namespac
 async function register(
   target: WebhookTarget,
   authority: string,
-  { client, webhooks }: WebhookServerDeps,
+  { client, webhooks, options: { namespaces } }: WebhookServerDeps,
   signal: AbortSignal,
 ): Promise<void> {
   const isInstalled = 'service' in target
   const configurations = isInstalled
     ? caBundleConfigurations(webhooks, authority)
-    : webhookConfigurations(webhooks, target, authority)
+    : webhookConfigurations(webhooks, target, { authority, ...(namespaces && { namespaces }) })
   for (const configuration of configurations) {
     if (isInstalled) await requireInstalled(client, configuration, signal)
     await client.apply(configuration, { fieldManager: LEASE_NAME, signal })

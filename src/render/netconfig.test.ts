@@ -44,6 +44,16 @@ describe('renderNetConfig', () => {
     })
   })
 
+  it('names the clouds that share its subnets, and no others', () => {
+    const plan = testPlan()
+    const [cloud] = plan.clouds
+    if (!cloud) throw new Error('no cloud')
+    const annotations = (other: string): unknown =>
+      renderNetConfig({ ...plan, clouds: [cloud, { ...cloud, namespace: other }] }, cloud)[0]?.metadata.annotations
+    expect(annotations('neighbour')).toEqual({ 'stackloom.dev/shared-with': 'neighbour' })
+    expect(annotations(cloud.namespace)).toBeUndefined()
+  })
+
   it('lists a few reserved addresses, and splits the range around many', () => {
     const few = specOf(testPlan(), reserving({ start: '172.17.0.110', end: '172.17.0.111' }))
     expect(few.networks[1]?.subnets[0]).toMatchObject({

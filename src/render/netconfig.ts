@@ -2,7 +2,9 @@
  * Renders the NetConfig of a cloud: the networks of its data plane hosts and the addresses that IPSets may take, and
  * the DNSData with the names of these hosts. The 2023 API spells network names differently and has no `serviceNetwork`.
  */
+import { SHARED_WITH_ANNOTATION } from '../api/netconfig.ts'
 import type { KubeObject } from '../api/object.ts'
+import { type Cidr, cidrsOverlap, parseCidr } from '../net/cidr.ts'
 import { setSize, subtract } from '../net/range-set.ts'
 import {
   type AddressRange,
@@ -34,10 +36,40 @@ export function renderNetConfig(plan: Plan, cloud: PlannedCloud): readonly KubeO
     {
       apiVersion: 'network.openstack.org/v1beta1',
       kind: 'NetConfig',
-      metadata: { name: 'netconfig', namespace: cloud.namespace, labels },
+      metadata: { name: 'netconfig', namespace: cloud.namespace, labels, ...sharing(plan, cloud) },
       spec: mergePatch({ networks }, cloud.from.file.overrides?.netConfig),
     },
   ]
+}
+
+/** Clouds that share a subnet by choice: Stackloom's operator assigns from it only to namespaces that are named. */
+function sharing(plan: Plan, cloud: PlannedCloud): Pick<KubeObject['metadata'], 'annotations'> {
+  const subnets = hostSubnets(cloud)
+  const others = plan.clouds.filter(
+    (other) =>
+      other.namespace !== cloud.namespace &&
+      hostSubnets(other).some((theirs) => subnets.some((subnet) => isShared(subnet, theirs))),
+  )
+  if (others.length === 0) return {}
+  return { annotations: { [SHARED_WITH_ANNOTATION]: others.map(({ namespace }) => namespace).join(',') } }
+}
+
+interface HostSubnet {
+  readonly vlan: number
+  readonly cidr: Cidr
+}
+
+function hostSubnets({ networks }: PlannedCloud): readonly HostSubnet[] {
+  return networks.flatMap((network) =>
+    network.subnets.filter(hasHosts).flatMap((subnet) => {
+      const cidr = parseCidr(subnet.cidr)
+      return cidr ? [{ vlan: subnet.vlan ?? network.vlan ?? 0, cidr }] : []
+    }),
+  )
+}
+
+function isShared(a: HostSubnet, b: HostSubnet): boolean {
+  return a.vlan === b.vlan && cidrsOverlap(a.cidr, b.cidr)
 }
 
 function hasHosts(subnet: PlannedSubnet): boolean {

@@ -195,6 +195,22 @@ describe('webhookConfigurations', () => {
       (webhooks as readonly { clientConfig: { url: string } }[]).map(({ clientConfig }) => new URL(clientConfig.url)),
     )
     const handlers = Object.keys(networkHandlers({} as NetworkView, []))
-    expect(paths.map(({ pathname }) => pathname).sort()).toEqual(handlers.sort())
+    expect([...new Set(paths.map(({ pathname }) => pathname))].sort()).toEqual(handlers.sort())
+  })
+
+  it('lets deletions and the removal of finalizers pass while no operator answers, and refuses other writes', () => {
+    const [, validating] = webhookConfigurations(networkWebhooks, { url: 'https://127.0.0.1:9443/' })
+    const entries = validating?.['webhooks'] as readonly {
+      failurePolicy: string
+      matchConditions?: readonly { name: string }[]
+      rules: readonly { operations: readonly string[] }[]
+    }[]
+    for (const { failurePolicy, matchConditions = [], rules } of entries) {
+      const operations = rules.flatMap((rule) => rule.operations)
+      expect(failurePolicy).toBe(operations.includes('DELETE') ? 'Ignore' : 'Fail')
+      const names = matchConditions.map(({ name }) => name)
+      expect(names.includes('not-being-deleted')).toBe(operations.includes('UPDATE'))
+    }
+    expect(entries.filter(({ failurePolicy }) => failurePolicy === 'Ignore')).toHaveLength(1)
   })
 })

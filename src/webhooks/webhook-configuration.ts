@@ -36,30 +36,86 @@ const configurationKinds = {
   validate: 'ValidatingWebhookConfiguration',
 } as const
 
-/** One configuration per webhook kind. Without an authority the API server does not trust the server yet. */
+/** What the API server does with a write while no operator answers. */
+export interface FailurePolicy {
+  readonly policy: 'Fail' | 'Ignore'
+  readonly reason: string
+}
+
+export interface RegisteredWebhook {
+  readonly name: string
+  readonly webhook: Webhook
+  readonly operations: readonly Operation[]
+  readonly whenDown: FailurePolicy
+}
+
+const policies: Readonly<Record<'mutate' | 'validate' | 'delete', FailurePolicy>> = {
+  mutate: { policy: 'Fail', reason: 'without its defaults and finalizers an object would be incomplete' },
+  validate: { policy: 'Fail', reason: 'an object that breaks a rule would be stored' },
+  delete: {
+    policy: 'Ignore',
+    reason: 'a namespace must not stay Terminating; addresses and nodes are kept by their own records and finalizers',
+  },
+}
+
+/** Deletions are registered separately, because they must work without the operator. */
+export function registeredWebhooks(webhooks: readonly Webhook[]): readonly RegisteredWebhook[] {
+  return webhooks.flatMap((webhook) => {
+    const name = `${webhook.kind}-${webhook.singular}`
+    const writes = webhook.operations.filter((operation) => operation !== 'DELETE')
+    const deletes = webhook.operations.filter((operation) => operation === 'DELETE')
+    return [
+      { name: `${name}.stackloom.dev`, webhook, operations: writes, whenDown: policies[webhook.kind] },
+      { name: `${name}-delete.stackloom.dev`, webhook, operations: deletes, whenDown: policies.delete },
+    ].filter(({ operations }) => operations.length > 0)
+  })
+}
+
+export interface ConfigurationOptions {
+  /** Without one the API server does not trust the server yet. */
+  readonly authority?: string
+  /** The only namespaces that the operator serves; all by default. */
+  readonly namespaces?: readonly string[]
+}
+
+/** A person must be able to remove the finalizers of a deleted object while no operator answers. */
+const NOT_DELETED = { name: 'not-being-deleted', expression: '!has(object.metadata.deletionTimestamp)' }
+
+/** One configuration per webhook kind. */
 export function webhookConfigurations(
   webhooks: readonly Webhook[],
   target: WebhookTarget,
-  authority?: string,
+  { authority, namespaces }: ConfigurationOptions = {},
 ): readonly KubeObject[] {
-  return buildConfigurations(webhooks, (webhook) => ({
-    admissionReviewVersions: ['v1'],
-    sideEffects: 'None',
-    failurePolicy: 'Fail',
-    matchPolicy: 'Equivalent',
-    timeoutSeconds: 10,
-    ...(webhook.only && { matchConditions: [webhook.only] }),
-    rules: [
-      {
-        apiGroups: [webhook.group],
-        apiVersions: [webhook.version],
-        resources: [webhook.plural],
-        operations: webhook.operations,
-        scope: 'Namespaced',
-      },
-    ],
-    clientConfig: { ...clientConfig(webhook, target), ...(authority !== undefined && caBundle(authority)) },
-  }))
+  return buildConfigurations(webhooks, ({ webhook, operations, whenDown }) => {
+    const conditions = [
+      ...(operations.includes('UPDATE') ? [NOT_DELETED] : []),
+      ...(webhook.only && !operations.includes('DELETE') ? [webhook.only] : []),
+    ]
+    return {
+      admissionReviewVersions: ['v1'],
+      sideEffects: 'None',
+      failurePolicy: whenDown.policy,
+      matchPolicy: 'Equivalent',
+      timeoutSeconds: 10,
+      ...(conditions.length > 0 && { matchConditions: conditions }),
+      ...(namespaces && {
+        namespaceSelector: {
+          matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: namespaces }],
+        },
+      }),
+      rules: [
+        {
+          apiGroups: [webhook.group],
+          apiVersions: [webhook.version],
+          resources: [webhook.plural],
+          operations,
+          scope: 'Namespaced',
+        },
+      ],
+      clientConfig: { ...clientConfig(webhook, target), ...(authority !== undefined && caBundle(authority)) },
+    }
+  })
 }
 
 /** The certificate authority alone, which only a running operator knows; the installer writes the rest. */
@@ -69,15 +125,15 @@ export function caBundleConfigurations(webhooks: readonly Webhook[], authority: 
 
 function buildConfigurations(
   webhooks: readonly Webhook[],
-  buildContent: (webhook: Webhook) => Readonly<Record<string, unknown>>,
+  buildContent: (registered: RegisteredWebhook) => Readonly<Record<string, unknown>>,
 ): readonly KubeObject[] {
   return (['mutate', 'validate'] as const).map((kind) => ({
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: configurationKinds[kind],
     metadata: { name: CONFIGURATION_NAME, labels: { 'app.kubernetes.io/name': 'stackloom-operator' } },
-    webhooks: webhooks
-      .filter((webhook) => webhook.kind === kind)
-      .map((webhook) => ({ name: `${kind}-${webhook.singular}.stackloom.dev`, ...buildContent(webhook) })),
+    webhooks: registeredWebhooks(webhooks)
+      .filter(({ webhook }) => webhook.kind === kind)
+      .map((registered) => ({ name: registered.name, ...buildContent(registered) })),
   }))
 }
 

@@ -6,11 +6,13 @@ import { parseDuration } from '../duration.ts'
 import { type Format, outputOption, serialiseObjects } from '../output/format.ts'
 import type { InstallOptions } from './install.ts'
 import type { RunOptions } from './run.ts'
+import type { UninstallOptions } from './uninstall.ts'
 
 const PARTS_HELP = 'select parts: ipam, dns, dataplane; by default all that the cluster supports'
 
 export function define(command: Command, context: CommandContext): void {
   defineInstall(command, context)
+  defineUninstall(command, context)
   defineRun(command, context)
   defineCrds(command, context)
 }
@@ -33,6 +35,22 @@ function defineInstall(command: Command, { io, act }: CommandContext): void {
   )
 }
 
+function defineUninstall(command: Command, { io, act }: CommandContext): void {
+  const uninstall = command
+    .command('uninstall')
+    .description('Delete what `operator install` applied; CRDs and their objects are kept')
+  withExamples(withClusterFlags(uninstall), [
+    'stackloom operator uninstall',
+    'stackloom operator uninstall --yes --crds             # and the CRDs that have no objects',
+    'stackloom operator uninstall --yes --delete-objects   # and all NetConfigs, IPSets, nodes, …',
+  ])
+    .option('--crds', 'delete the CRDs that `operator install` applied, where they have no objects')
+    .option('--delete-objects', 'delete these CRDs with all of their objects, in every namespace')
+    .option('--yes', 'do not ask')
+    .addOption(outputOption(['table', 'json', 'yaml']))
+    .action((options: UninstallOptions) => act(async () => (await import('./uninstall.ts')).uninstall(options, io)))
+}
+
 function defineRun(command: Command, { io, act }: CommandContext): void {
   const run = command.command('run').description('Run the controllers and webhooks until interrupted')
   withExamples(withClusterFlags(run), [
@@ -45,7 +63,12 @@ function defineRun(command: Command, { io, act }: CommandContext): void {
     .option('--webhook-service <name>', 'serve the webhooks that `operator install` registered behind this Service')
     .option('--cert-dir <dir>', 'read tls.crt, tls.key and ca.crt of the webhooks here; changes are picked up')
     .option('--webhook-port <port>', 'serve webhooks on this port', parsePort, 9443)
-    .option('--health-port <port>', 'serve /healthz, /readyz and /metrics on this port', parsePort, 8081)
+    .option(
+      '--health-port <port>',
+      'serve /healthz and /readyz on this port; /metrics too with a loopback --bind',
+      parsePort,
+      8081,
+    )
     .option('--bind <address>', 'listen on this address of the machine', '0.0.0.0')
     .option('--observe', 'leave the work to infra-operator: only record causes as Events and serve metrics')
     .option('--parts <names>', PARTS_HELP, parsePartNames)
@@ -111,6 +134,7 @@ function parsePort(text: string): number {
 /** What an administrator allows to the authors of roles, nodes and runs. */
 function withPolicyOptions(command: Command): Command {
   return command
+    .option('--namespaces <names>', 'serve only these namespaces, with rights in no other', parseNames)
     .option(
       '--machine-namespaces <names>',
       'let nodes of every namespace claim machines of these namespaces',

@@ -23,7 +23,7 @@ export interface InstallOptions extends ClusterFlags, PolicyOptions {
   readonly parts?: readonly string[]
 }
 
-const FIELD_MANAGER = 'stackloom'
+export const FIELD_MANAGER = 'stackloom'
 
 type Outcome = 'created' | 'configured' | 'unchanged'
 

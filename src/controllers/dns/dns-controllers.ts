@@ -3,7 +3,7 @@ import type { DnsData } from '../../api/dnsdata.ts'
 import type { DnsMasq } from '../../api/dnsmasq.ts'
 import { type IpSet, ipSets as ipSetKind } from '../../api/ipset.ts'
 import type { EventRecord } from '../../kube/event-recorder.ts'
-import type { Runtime, SharedCache } from '../../kube/runtime.ts'
+import type { Runtime } from '../../kube/runtime.ts'
 import { createWriter } from '../kit/writes.ts'
 import {
   dnsDatas as dnsDataKind,
@@ -48,7 +48,7 @@ export function startDnsControllers({ runtime, record }: DnsControllersOptions):
       ownMaps,
       services,
       deployments: cache(sources.deployments),
-      accounts: new Map<string, SharedCache>(sources.accounts.map((source) => [source.kind.kind, cache(source)])),
+      accounts: cache(sources.accounts),
       published,
       servedFields,
     }),

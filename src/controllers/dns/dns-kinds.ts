@@ -11,8 +11,6 @@ export const services = { apiVersion: 'v1', kind: 'Service' } as const
 export const pods = { apiVersion: 'v1', kind: 'Pod' } as const
 export const serviceAccounts = { apiVersion: 'v1', kind: 'ServiceAccount' } as const
 export const deployments = { apiVersion: 'apps/v1', kind: 'Deployment' } as const
-export const roles = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role' } as const
-export const roleBindings = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding' } as const
 
 export const FIELD_MANAGER = 'stackloom-dns'
 
@@ -49,7 +47,7 @@ export const sources = {
   /** Those that belong to a DNSMasq or a DNSData. */
   ownMaps: { kind: configMaps, labelSelector: NAME_LABEL },
   deployments: { kind: deployments, labelSelector: NAME_LABEL },
-  accounts: [serviceAccounts, roles, roleBindings].map((kind) => ({ kind, labelSelector: NAME_LABEL })),
+  accounts: { kind: serviceAccounts, labelSelector: NAME_LABEL },
   pods: { kind: pods, labelSelector: `service=dnsmasq,${NAME_LABEL}` },
 } as const
 

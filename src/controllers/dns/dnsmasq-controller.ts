@@ -25,7 +25,7 @@ import {
   sources,
 } from './dns-kinds.ts'
 import { buildDeployment, childName, type PodPlacement } from './dnsmasq-deployment.ts'
-import { accountObjects, configMapObjects, serviceObjects } from './dnsmasq-objects.ts'
+import { configMapObjects, serviceAccount, serviceObjects } from './dnsmasq-objects.ts'
 import { buildDnsMasqStatus, type RefusedWrite } from './dnsmasq-status.ts'
 import { invalidDnsOption } from './findings.ts'
 import { dnsMasqKeys, isHostsPart, type PublishedHosts } from './hosts-controller.ts'
@@ -44,8 +44,7 @@ export interface DnsMasqControllerDeps {
   readonly ownMaps: CacheReader
   readonly services: CacheReader
   readonly deployments: CacheReader
-  /** By kind. */
-  readonly accounts: ReadonlyMap<string, CacheReader>
+  readonly accounts: CacheReader
   readonly published: ReadonlyMap<string, PublishedHosts>
   readonly servedFields: ServedFields
 }
@@ -62,7 +61,7 @@ export function dnsMasqController(deps: DnsMasqControllerDeps): Controller {
       { kind: dnsMasqKind },
       { ...sources.ownMaps, map: mapConfigMap },
       { ...sources.deployments, map: dnsMasqKeys },
-      ...sources.accounts.map((source) => ({ ...source, map: dnsMasqKeys })),
+      { ...sources.accounts, map: dnsMasqKeys },
       { kind: serviceKind, map: dnsMasqKeys },
       { kind: dnsDataKind, map: dnsMasqForServices },
     ],
@@ -90,13 +89,10 @@ async function reconcileNormal(
   const configFindings = invalidOptions(dnsMasq)
   const topology = await resolveTopology(deps.client, dnsMasq, signal)
   const refused: RefusedWrite[] = []
-  const applyAll = async (
-    objects: readonly KubeObject[],
-    cacheFor: (kind: string) => CacheReader | undefined,
-  ): Promise<readonly KubeObject[]> => {
+  const applyAll = async (objects: readonly KubeObject[], cache: CacheReader): Promise<readonly KubeObject[]> => {
     const written: KubeObject[] = []
     for (const object of objects) {
-      const live = cacheFor(object.kind)?.get(objectKey(object.metadata))
+      const live = cache.get(objectKey(object.metadata))
       const write = await tryOwnedWrite(deps.writer.applyIfChanged(live, object, signal))
       if (write.kind === 'written') written.push(write.result)
       else refused.push({ kind: object.kind, finding: write.finding })
@@ -105,10 +101,10 @@ async function reconcileNormal(
   }
   const desiredServices = serviceObjects(dnsMasq)
   const [services] = await Promise.all([
-    applyAll(desiredServices, () => deps.services),
+    applyAll(desiredServices, deps.services),
     deleteUnusedServices(deps, dnsMasq, desiredServices, signal),
-    applyAll(accountObjects(dnsMasq), (kind) => deps.accounts.get(kind)),
-    configFindings.length === 0 ? applyAll(configMapObjects(dnsMasq), () => deps.ownMaps) : undefined,
+    applyAll([serviceAccount(dnsMasq)], deps.accounts),
+    configFindings.length === 0 ? applyAll(configMapObjects(dnsMasq), deps.ownMaps) : undefined,
   ])
   // The controller of Services cannot write the DNSData with their names either.
   const dnsData = serviceDnsData(dnsMasq, [])

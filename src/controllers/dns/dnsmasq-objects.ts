@@ -2,16 +2,7 @@
 import type { DnsMasq, ExternalEndpoint } from '../../api/dnsmasq.ts'
 import type { KubeObject, ObjectMeta } from '../../api/object.ts'
 import { controllerReference } from '../../api/ownership.ts'
-import {
-  configMaps,
-  HOSTNAME_ANNOTATION,
-  ownerLabels,
-  PART_LABEL,
-  roleBindings,
-  roles,
-  serviceAccounts,
-  services,
-} from './dns-kinds.ts'
+import { configMaps, HOSTNAME_ANNOTATION, ownerLabels, PART_LABEL, serviceAccounts, services } from './dns-kinds.ts'
 import {
   childName,
   configName,
@@ -32,20 +23,11 @@ function childMetadata(dnsMasq: DnsMasq, name: string, labels: Readonly<Record<s
   return { name, namespace, labels: { ...ownerLabels(dnsMasq), ...labels }, ownerReferences }
 }
 
-/** The account of the pods, without any permission. */
-export function accountObjects(dnsMasq: DnsMasq): readonly KubeObject[] {
-  const name = childName(dnsMasq)
-  const { namespace = '' } = dnsMasq.metadata
-  return [
-    { ...serviceAccounts, metadata: childMetadata(dnsMasq, name) },
-    { ...roles, metadata: childMetadata(dnsMasq, `${name}-role`), rules: [] },
-    {
-      ...roleBindings,
-      metadata: childMetadata(dnsMasq, `${name}-rolebinding`),
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: `${name}-role` },
-      subjects: [{ kind: 'ServiceAccount', name, namespace }],
-    },
-  ]
+/**
+ * The account of the pods. Nothing is bound to it: upstream's empty Role would need the right to change every Role.
+ */
+export function serviceAccount(dnsMasq: DnsMasq): KubeObject {
+  return { ...serviceAccounts, metadata: childMetadata(dnsMasq, childName(dnsMasq)) }
 }
 
 export function configMapObjects(dnsMasq: DnsMasq): readonly KubeObject[] {

@@ -32,9 +32,10 @@ export function buildDnsMasqStatus(dnsMasq: DnsMasq, state: DnsMasqState, now: s
   const conditions = [
     conditionTrue('InputReady', 'Input data complete'),
     refusedCondition(state, 'ServiceConfigReady', ['ConfigMap', 'DNSData']) ?? configCondition(state),
-    ...accountKinds.map(
-      (kind) => refusedCondition(state, `${kind}Ready`, [kind]) ?? conditionTrue(`${kind}Ready`, `${kind} created`),
-    ),
+    refusedCondition(state, 'ServiceAccountReady', ['ServiceAccount']) ??
+      conditionTrue('ServiceAccountReady', 'ServiceAccount created'),
+    // Upstream's conditions, for its readers: the pods have no permissions, so there is neither.
+    ...['Role', 'RoleBinding'].map((kind) => conditionTrue(`${kind}Ready`, `${kind} not needed`)),
     refusedCondition(state, 'CreateServiceReady', ['Service']) ?? serviceCondition(services),
     ...(topology ? [topologyCondition(topology.finding)] : []),
     refusedCondition(state, 'DeploymentReady', ['Deployment']) ?? deploymentCondition(deployment),
@@ -53,8 +54,6 @@ export function buildDnsMasqStatus(dnsMasq: DnsMasq, state: DnsMasqState, now: s
       }),
   }
 }
-
-const accountKinds = ['ServiceAccount', 'Role', 'RoleBinding']
 
 function refusedCondition({ refused }: DnsMasqState, type: string, kinds: readonly string[]): Condition | undefined {
   const first = refused.find(({ kind }) => kinds.includes(kind))

@@ -131,7 +131,7 @@ export function createAllocator({ client, ledger, fieldManager, enqueue }: Alloc
   }
 
   const finish = ({ request, resolve }: PendingRequest, results: readonly AllocationResult[]): void => {
-    const mustWait = results.some(({ kind }) => kind === 'exhausted' || kind === 'taken')
+    const mustWait = results.some(({ kind }) => kind === 'exhausted' || kind === 'taken' || kind === 'foreign')
     if (request.kind === 'claim' && mustWait) waiting.set(request.owner, request.claim)
     else waiting.delete(request.owner)
     resolve(results)

@@ -18,6 +18,7 @@ import type { Range } from '../../net/range.ts'
 import { rangeSet, setContains, setSize } from '../../net/range-set.ts'
 import { unknownNetwork } from './findings.ts'
 import type { SegmentAddress } from './ledger.ts'
+import type { MayShare } from './segment-sharing.ts'
 
 /** On a NetConfig: separates its segments from those of other NetConfigs with the same VLAN ids. */
 const SEGMENT_ANNOTATION = 'stackloom.dev/segment'
@@ -134,6 +135,8 @@ export interface Claim {
   readonly requests: readonly AddressRequest[]
   /** UIDs whose addresses this claim takes over: the Reservation that it adopts, and the previous owners of that. */
   readonly inherits: ReadonlySet<string>
+  /** Asked before an address is taken where only other namespaces hold some; without it everything is allowed. */
+  readonly mayShare?: MayShare
 }
 
 /** A network of an IPSet with its definition in the NetConfig, whose spelling counts from here on. */

@@ -73,3 +73,18 @@ export const duplicateAddress = problem<{
   remedy: ({ owners: [, second] }) =>
     `delete ${second} and create it again, or, where these are two segments, annotate the NetConfigs with stackloom.dev/segment`,
 })
+
+export const segmentNotShared = problem<{
+  network: string
+  subnet: string
+  segment: string
+  owner: string
+  namespace: string
+}>({
+  code: 'SL5017',
+  severity: 'error',
+  message: ({ network, subnet, segment, owner }) =>
+    `no ip address could be created for ${network} in subnet ${subnet}: namespace ${owner} uses these addresses on segment ${segment} and does not share them`,
+  remedy: ({ owner, namespace }) =>
+    `choose another subnet or VLAN id; or, where both namespaces belong together, annotate the NetConfig of ${owner} with stackloom.dev/shared-with: ${namespace}`,
+})

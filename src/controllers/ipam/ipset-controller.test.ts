@@ -292,8 +292,8 @@ describe('the IPSet controller', () => {
     expect(cluster.objects('Reservation')).toEqual([])
   })
 
-  it('assigns an address of a segment once across namespaces', async () => {
-    await createConfig(threeNetworks)
+  it('assigns an address of a segment once across namespaces that share it', async () => {
+    await cluster.client.create(netConfig(threeNetworks, { 'stackloom.dev/shared-with': 'ns1, ns2' }))
     await cluster.client.create({
       ...netConfig(threeNetworks),
       apiVersion: networkVersion,
@@ -305,6 +305,23 @@ describe('the IPSet controller', () => {
     await cluster.client.create(ipSet('a', [{}], 'ns2'))
     await until('the other IPSet has one', () => addresses('a', 'ns2').length === 1)
     expect(addresses('a', 'ns2')).toEqual(['172.17.0.101'])
+  })
+
+  it('assigns no address of a segment that another namespace uses, until that shares it', async () => {
+    await createConfig(threeNetworks)
+    startOperator()
+    await createIpSet('a')
+    await untilReady('a')
+    const copy = netConfig(threeNetworks)
+    await cluster.client.create({ ...copy, metadata: { ...copy.metadata, namespace: 'ns2' } })
+    await cluster.client.create(ipSet('b', [{}], 'ns2'))
+    const said = (): string => JSON.stringify(cluster.objects('IPSet').map((object) => object['status']))
+    await until('the copy is refused', () => said().includes('namespace ns uses these addresses'))
+    expect(addresses('b', 'ns2')).toEqual([])
+    const ref = { apiVersion: networkVersion, kind: 'NetConfig', namespace: 'ns', name: 'netconfig' }
+    const change = { metadata: { annotations: { 'stackloom.dev/shared-with': 'ns2' } } }
+    await cluster.client.patch(ref, change, { type: 'merge' })
+    await until('the other namespace has one', () => addresses('b', 'ns2').length === 1)
   })
 })
 

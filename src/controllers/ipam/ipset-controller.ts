@@ -49,6 +49,7 @@ import {
 } from './ipset-results.ts'
 import { createLedger, type Ledger, ownerKey } from './ledger.ts'
 import { existingClaim, hasIpSetOwner, type RecoverDeps, recoverLedger, releaseDeleted } from './recover.ts'
+import { createMayShare, sharedNamespaces } from './segment-sharing.ts'
 
 const FIELD_MANAGER = 'stackloom-ipam'
 
@@ -89,6 +90,7 @@ export function startIpSetController({ runtime, statusForm, record }: IpSetContr
       ledger,
       allocator,
       parsePool: createPoolCache(),
+      mayShare: createMayShare((namespace) => netConfigs.list(namespace)),
       statusForm,
       record,
     }),
@@ -133,7 +135,12 @@ function ipSetController(deps: IpSetControllerDeps): Controller {
       isOwnWrite: ownWrites.has,
     },
     { kind: reservationKind, isLowPriority: always, isOwnWrite: ownWrites.has },
-    { kind: netConfigKind, map: ({ metadata }) => inNamespace(metadata.namespace), isLowPriority: always },
+    {
+      kind: netConfigKind,
+      map: ({ metadata }) =>
+        [metadata.namespace ?? '', ...sharedNamespaces({ metadata })].flatMap((name) => inNamespace(name)),
+      isLowPriority: always,
+    },
     // Watched so that the ledger is complete before the first reconcile; the subscription above enqueues owners.
     { kind: addressBlocks, map: () => [] },
   ]
@@ -163,7 +170,7 @@ async function reconcileNormal(deps: IpSetControllerDeps, stored: IpSet, context
   if (inputProblem) return writeStatus(deps, ipSet, { inputProblem }, context)
   const reservation = deps.pendingReservations.get(objectKey(ipSet.metadata))
   const request = buildClaim(ipSet, netConfig, reservation, deps.parsePool)
-  const result = summarizeResults(request, await deps.allocator.claim(request.claim))
+  const result = summarizeResults(request, await deps.allocator.claim({ ...request.claim, mayShare: deps.mayShare }))
   await writeReservation(deps, ipSet, result, reservation, context.signal)
   for (const finding of result.findings) deps.record(eventForFinding(ipSet, finding))
   await writeStatus(deps, ipSet, result, context)

@@ -20,7 +20,13 @@ import type { EventRecord } from '../../kube/event-recorder.ts'
 import { formatAddress, parseAddress } from '../../net/address.ts'
 import { conditionError, conditionTrue, conditionUnknown, summarizeConditions } from '../kit/conditions.ts'
 import type { IpSetClaim, RequestedNetwork } from './claim.ts'
-import { fixedAddressTaken, fixedAddressUnusable, reservationConflict, subnetExhausted } from './findings.ts'
+import {
+  fixedAddressTaken,
+  fixedAddressUnusable,
+  reservationConflict,
+  segmentNotShared,
+  subnetExhausted,
+} from './findings.ts'
 import { ownerKey } from './ledger.ts'
 import type { AllocationResult } from './plan-allocation.ts'
 
@@ -44,15 +50,18 @@ export function summarizeResults(
     if (result.kind !== 'granted' || !requested) return []
     return [{ ...requested, address: formatAddress({ family: family(index), value: result.value }) }]
   })
-  const refusals = results.flatMap((result, index) => findingForResult(result, family(index)) ?? [])
+  const refusals = results.flatMap((result, index) => findingForResult(result, family(index), claim.namespace) ?? [])
   return { allocated, findings: [...findings, ...refusals] }
 }
 
-function findingForResult(result: AllocationResult, family: 4 | 6): Finding | undefined {
+function findingForResult(result: AllocationResult, family: 4 | 6, namespace: string): Finding | undefined {
   const { network, subnet } = result
   if (result.kind === 'granted') return undefined
   if (result.kind === 'exhausted') {
     return finding(subnetExhausted, { network, subnet, used: result.used, most: result.most })
+  }
+  if (result.kind === 'foreign') {
+    return finding(segmentNotShared, { network, subnet, segment: result.segment, owner: result.namespace, namespace })
   }
   const address = formatAddress({ family, value: result.value })
   if (result.kind !== 'taken') return finding(fixedAddressUnusable, { address, subnet, why: result.kind })

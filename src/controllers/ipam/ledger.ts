@@ -136,6 +136,8 @@ export interface Ledger {
   /** Replaces a block; returns the entries that it no longer has. */
   readonly load: (block: AddressBlock) => readonly HeldAddress[]
   readonly drop: (name: string) => readonly HeldAddress[]
+  /** The addresses that are held in a range of a segment, block by block. */
+  readonly heldIn: (first: SegmentAddress, last: bigint) => Iterable<HeldAddress>
   /** How many addresses of a block are held: a full block need not be searched. */
   readonly count: (id: BlockId) => number
 }
@@ -193,6 +195,24 @@ export function createLedger(): Ledger {
     blockByName: (name) => blocks.get(name)?.object,
     load: (block) => replace(block.metadata.name, block),
     drop: (name) => replace(name, undefined),
+    heldIn: function* (first, last) {
+      const { segment, family } = first
+      const inRange = ({ address }: HeldAddress): boolean =>
+        address.segment === segment &&
+        address.family === family &&
+        address.value >= first.value &&
+        address.value <= last
+      const start = blockContaining(first).first
+      // A large range has more blocks than exist.
+      if ((last - start) / BLOCK_SIZE > BigInt(blocks.size)) {
+        for (const { held } of blocks.values()) for (const entry of held.values()) if (inRange(entry)) yield entry
+        return
+      }
+      for (let value = start; value <= last; value += BLOCK_SIZE) {
+        const held = blocks.get(nameFor({ segment, family, first: value }))?.held.values() ?? []
+        for (const entry of held) if (inRange(entry)) yield entry
+      }
+    },
     count: (id) => blocks.get(nameFor(id))?.held.size ?? 0,
   }
 }

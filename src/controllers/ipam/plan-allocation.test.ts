@@ -165,6 +165,41 @@ describe('planAllocation', () => {
     expect(formatResults(plan)).toEqual({ 'ns/a': ['172.17.0.100'], 'ns2/a': ['172.17.0.101'] })
   })
 
+  describe('where another namespace holds addresses of the subnet', () => {
+    const none = { mayShare: () => false }
+    const guest = { namespace: 'ns2', created: '2026-01-02', ...none }
+    const first = planAllocation([claim('a', [{ pool: pool() }], none)], createLedger())
+    const plan = (name: string, request: Partial<AddressRequest>, over: Partial<Claim> = guest) => {
+      const ledger = createLedger()
+      for (const { id, items } of groupByBlock(first.changes).values()) ledger.load(applyChanges(id, undefined, items))
+      return formatResults(planAllocation([claim(name, [{ pool: pool(), ...request }], over)], ledger))
+    }
+
+    it('grants none, whether chosen, fixed or reserved', () => {
+      expect(plan('b', {})).toEqual({ 'ns2/b': ['foreign'] })
+      expect(plan('b', { fixed: valueOf('172.17.0.150') })).toEqual({ 'ns2/b': ['foreign'] })
+      expect(plan('b', { reserved: valueOf('172.17.0.150') })).toEqual({ 'ns2/b': ['foreign'] })
+      expect(plan('b', { pool: pool({ cidr: '172.16.0.0/12' }) })).toEqual({ 'ns2/b': ['foreign'] })
+    })
+
+    it('grants some where that namespace shares, in another subnet, and to its own IPSets', () => {
+      const mayShare = (holder: string, namespace: string): boolean => holder === 'ns' && namespace === 'ns2'
+      expect(plan('b', {}, { ...guest, mayShare })).toEqual({ 'ns2/b': ['172.17.0.101'] })
+      const ranges = [{ start: '172.17.1.5', end: '172.17.1.9' }]
+      const beside = pool({ cidr: '172.17.1.0/24', gateway: '172.17.1.1', allocationRanges: ranges })
+      expect(plan('b', { pool: beside })).toEqual({ 'ns2/b': ['172.17.1.5'] })
+      expect(plan('b', {}, none)).toEqual({ 'ns/b': ['172.17.0.101'] })
+    })
+
+    it('grants none to the second of two namespaces in one plan', () => {
+      const claims = [claim('a', [{ pool: pool() }], none), claim('b', [{ pool: pool() }], guest)]
+      expect(formatResults(planAllocation(claims, createLedger()))).toEqual({
+        'ns/a': ['172.17.0.100'],
+        'ns2/b': ['foreign'],
+      })
+    })
+  })
+
   it('grants the same address on two segments', () => {
     const apart = netConfig({ networks: [] }, { 'stackloom.dev/segment': 'rack-2' })
     const plan = planAllocation(

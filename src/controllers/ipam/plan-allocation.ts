@@ -5,6 +5,7 @@
  * lowest free address of the first range that has one; so planning again completes a partly written plan.
  */
 import type { AddressHolder } from '../../api/address-block.ts'
+import { lastAddress } from '../../net/cidr.ts'
 import { groupBy } from '../../plan/collections.ts'
 import {
   type AddressRequest,
@@ -37,6 +38,8 @@ export type AllocationResult = { readonly network: string; readonly subnet: stri
       readonly source: 'fixed' | 'reserved'
     }
   | { readonly kind: 'excluded' | 'gateway'; readonly value: bigint }
+  /** Another namespace uses the subnet, and does not share it. */
+  | { readonly kind: 'foreign'; readonly segment: string; readonly namespace: string }
 )
 
 interface SubnetUse {
@@ -93,9 +96,16 @@ function allocateAddress(
     draft.put(segmentAddress(pool, value), { uid, namespace, name, network: pool.network }, ownerKey(claim))
     return { kind: 'granted', value, ...names }
   }
+  /** An address that the claim does not hold yet, unless the subnet belongs to another namespace. */
+  const grantNew = (value: bigint): AllocationResult => {
+    const namespace = draft.findForeignOwner(claim, pool)
+    if (namespace !== undefined) return { kind: 'foreign', segment: pool.segment, namespace, ...names }
+    return grant(value)
+  }
   const grantUnlessTaken = (value: bigint, source: 'fixed' | 'reserved'): AllocationResult => {
     const holder = draft.holder(segmentAddress(pool, value))
-    if (!holder || (canUse(claim, holder) && holder.network === pool.network)) return grant(value)
+    if (!holder) return grantNew(value)
+    if (canUse(claim, holder) && holder.network === pool.network) return grant(value)
     return { kind: 'taken', value, holder, source, ...names }
   }
   if (reserved !== undefined) return grantUnlessTaken(reserved, 'reserved')
@@ -106,6 +116,8 @@ function allocateAddress(
     if (pool.gateway === fixed) return { kind: 'gateway', value: fixed, ...names }
     return grantUnlessTaken(fixed, 'fixed')
   }
+  const foreign = draft.findForeignOwner(claim, pool)
+  if (foreign !== undefined) return { kind: 'foreign', segment: pool.segment, namespace: foreign, ...names }
   const free = draft.lowestFree(pool)
   return free === undefined ? { kind: 'exhausted', ...draft.subnetUse(pool), ...names } : grant(free)
 }
@@ -129,6 +141,8 @@ interface Draft {
   readonly put: (address: SegmentAddress, holder: AddressHolder | undefined, owner: string) => void
   readonly lowestFree: (pool: Pool) => bigint | undefined
   readonly subnetUse: (pool: Pool) => SubnetUse
+  /** A namespace that holds addresses of the subnet, where the claim's own holds none and none of them shares. */
+  readonly findForeignOwner: (claim: Claim, pool: Pool) => string | undefined
   readonly changes: () => readonly LedgerChange[]
 }
 
@@ -136,6 +150,9 @@ function createDraft(ledger: Ledger): Draft {
   const changes = new Map<string, LedgerChange>()
   const cursors = new Map<string, Cursor>()
   const uses = new Map<string, SubnetUse>()
+  const owners = new Map<string, string | undefined>()
+  /** By segment: the first address that this plan grants to a namespace in a block. */
+  const granted = new Map<string, Map<string, HeldAddress>>()
 
   const holder = (address: SegmentAddress): AddressHolder | undefined => {
     const change = changes.get(addressKey(address))
@@ -160,10 +177,41 @@ function createDraft(ledger: Ledger): Draft {
     return { used: poolUsage(pool, held.keys()).used, most: mostFrequent(namespaces) }
   }
 
+  const noteGrant = (address: SegmentAddress, next: AddressHolder): void => {
+    const key = `${address.segment}|${address.family}`
+    const entries = granted.get(key) ?? new Map<string, HeldAddress>()
+    const entryKey = `${blockContaining(address).first} ${next.namespace}`
+    granted.set(key, entries)
+    if (entries.has(entryKey)) return
+    entries.set(entryKey, { address, holder: next })
+    owners.clear()
+  }
+
+  const computeForeignOwner = ({ namespace, mayShare }: Claim, pool: Pool): string | undefined => {
+    if (!mayShare) return undefined
+    const first = segmentAddress(pool, pool.cidr.base)
+    const planned = granted.get(`${pool.segment}|${pool.cidr.family}`)?.values() ?? []
+    let foreign: string | undefined
+    for (const source of [ledger.heldIn(first, lastAddress(pool.cidr)), planned]) {
+      for (const { address, holder: other } of source) {
+        if (!poolContains(pool, address)) continue
+        if (other.namespace === namespace || mayShare(other.namespace, namespace)) return undefined
+        foreign ??= other.namespace
+      }
+    }
+    return foreign
+  }
+
   return {
     holder,
+    findForeignOwner: (claim, pool) => {
+      const key = `${claim.namespace} ${pool.segment} ${pool.cidr.base} ${pool.cidr.prefix} ${pool.cidr.family}`
+      if (!owners.has(key)) owners.set(key, computeForeignOwner(claim, pool))
+      return owners.get(key)
+    },
     heldBy: ledger.heldBy,
     put: (address, next, owner) => {
+      if (next) noteGrant(address, next)
       if (isSameHolder(ledger.holder(address), next)) changes.delete(addressKey(address))
       else changes.set(addressKey(address), { address, holder: next, owner })
     },

@@ -11,6 +11,7 @@ import { parseAddress } from '../../net/address.ts'
 import type { Allocator } from './allocator.ts'
 import { buildClaim, buildReservationClaim, type Claim, type ParsePool, segmentName } from './claim.ts'
 import { type Ledger, ownerKey } from './ledger.ts'
+import type { MayShare } from './segment-sharing.ts'
 
 export interface RecoverDeps {
   readonly client: Pick<KubeClient, 'get'>
@@ -20,6 +21,7 @@ export interface RecoverDeps {
   readonly ledger: Ledger
   readonly allocator: Allocator
   readonly parsePool: ParsePool
+  readonly mayShare: MayShare
 }
 
 export async function recoverLedger(deps: RecoverDeps, signal: AbortSignal): Promise<void> {
@@ -29,7 +31,13 @@ export async function recoverLedger(deps: RecoverDeps, signal: AbortSignal): Pro
     .list()
     .filter((reservation) => !isHeld(reservation))
     .flatMap((reservation) => existingClaim(deps, reservation) ?? [])
-  await Promise.all(claims.map((claim) => deps.allocator.claim(claim)))
+  // The first start in a cluster: what infra-operator assigned is taken over, whichever namespaces share a segment.
+  const isFirstStart = deps.ledger.all()[Symbol.iterator]().next().done === true
+  await Promise.all(
+    claims.map(({ mayShare, ...claim }) =>
+      deps.allocator.claim(isFirstStart || !mayShare ? claim : { ...claim, mayShare }),
+    ),
+  )
 }
 
 /** Whether the ledger has everything that a Reservation has: then nothing is left to claim. */
@@ -71,16 +79,17 @@ function createHeldCheck({
 
 /** A claim on what a Reservation holds, in the name of its IPSet, or in its own until an IPSet adopts it. */
 export function existingClaim(
-  { netConfigs, ipSets, parsePool }: Pick<RecoverDeps, 'netConfigs' | 'ipSets' | 'parsePool'>,
+  { netConfigs, ipSets, parsePool, mayShare }: Pick<RecoverDeps, 'netConfigs' | 'ipSets' | 'parsePool' | 'mayShare'>,
   reservation: Reservation,
 ): Claim | undefined {
   const netConfig = selectNetConfig(netConfigs.list(reservation.metadata.namespace ?? ''))
   const ipSet = ipSets.get(objectKey(reservation.metadata))
   if (!netConfig || ipSet?.metadata.deletionTimestamp) return undefined
-  if (!ipSet) return hasIpSetOwner(reservation) ? undefined : buildReservationClaim(reservation, netConfig)
+  if (!ipSet)
+    return hasIpSetOwner(reservation) ? undefined : { ...buildReservationClaim(reservation, netConfig), mayShare }
   const { claim } = buildClaim(ipSet, netConfig, reservation, parsePool)
   // No new address is granted before everything that exists is claimed.
-  return { ...claim, requests: claim.requests.filter(({ reserved }) => reserved !== undefined) }
+  return { ...claim, mayShare, requests: claim.requests.filter(({ reserved }) => reserved !== undefined) }
 }
 
 /** A Reservation with an owner is deleted with its owner. A Reservation without was restored or created manually: an IPSet may adopt it. */

@@ -5,7 +5,7 @@ import { sameJson } from '../../api/same-json.ts'
 import { objectInTheWay } from '../../errors/common.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { Runtime } from '../../kube/runtime.ts'
-import { type DataPlaneCaches, secretKind, secretValue } from '../caches.ts'
+import { type DataPlaneCaches, type Secret, secretKind, secretValue } from '../caches.ts'
 import { machineNamespaceNotAllowed, noFreeMachine, sshKeyMissing } from '../findings/data-plane.ts'
 import type { BaremetalTemplate } from '../kinds/baremetal-template.ts'
 import { type DataPlaneNode, dataPlaneNodes } from '../kinds/data-plane.ts'
@@ -46,7 +46,8 @@ export async function claimMachine(
     return finding(machineNamespaceNotAllowed, { role: role.metadata.name, namespace: machineNamespace })
   }
   const { namespace = '' } = node.metadata
-  const sshSecret = secrets.get(objectKey({ namespace, name: template.deploymentSSHSecret }))
+  const readSecret = (name = ''): Promise<Secret | undefined> => secrets.read(objectKey({ namespace, name }), signal)
+  const sshSecret = await readSecret(template.deploymentSSHSecret)
   const authorizedKeys = secretValue(sshSecret, AUTHORIZED_KEYS)
   if (authorizedKeys === undefined) {
     const why = sshSecret ? 'no-key' : 'absent'
@@ -57,7 +58,7 @@ export async function claimMachine(
     const { seen, why } = choice
     return finding(noFreeMachine, { role: role.metadata.name, namespace: machineNamespace, seen, why })
   }
-  const passwordSecret = secrets.get(objectKey({ namespace, name: template.passwordSecret?.name ?? '' }))
+  const passwordSecret = await readSecret(template.passwordSecret?.name)
   const firstBoot = renderFirstBoot(node, template, {
     address: ansibleAddress(effective, addresses),
     authorizedKeys,

@@ -19,11 +19,11 @@ import {
   byNode,
   byRole,
   bySource,
-  configMapKind,
+  configMapSource,
   type DataPlaneCaches,
   namedSources,
   ownerKeys,
-  secretKind,
+  secretSource,
 } from '../caches.ts'
 import { type AnsibleRun, ansibleRuns } from '../kinds/ansible-run.ts'
 import {
@@ -115,8 +115,8 @@ function nodeWatches({ caches, services, viewWatches, isOwnWrite }: NodeControll
     { kind: dataPlaneNodes },
     { kind: dataPlaneRoles, map: nodesOfRole, isOwnWrite },
     { kind: dataPlaneServices, map: nodesInNamespace },
-    { kind: secretKind, map: nodesOfSource },
-    { kind: configMapKind, map: nodesOfSource },
+    { ...secretSource, map: nodesOfSource },
+    { ...configMapSource, map: nodesOfSource },
     { kind: ansibleRuns, map: nodesOfRun },
     ...(caches.machines
       ? [{ kind: bareMetalHosts, map: (host: KubeObject) => consumerKeys(host as BareMetalHost) }]
@@ -138,7 +138,7 @@ async function reconcileNormal(
   const { client, caches, runs, views } = deps
   const { signal, clock } = context
   const node = await deps.writer.updateMetadata(caches.nodes, stored, missingMetadata(stored), signal)
-  let view = await provisionNode(deps, views.view(node, clock.now()), signal)
+  let view = await provisionNode(deps, await views.view(node, clock.now(), signal), signal)
   view = withProblem(view, await registerDns(client, caches.dnsDatas, view, signal))
   const { namespace = '', name } = node.metadata
   // An active run reads its inventory when it starts: the inventory must not change before.
@@ -248,7 +248,7 @@ async function reconcileDelete(
     await client.delete({ ...kind, namespace, name }, options)
   }
   if (services.length > 0) {
-    await writeNodeStatus(deps, deps.views.view(node, clock.now()), context)
+    await writeNodeStatus(deps, await deps.views.view(node, clock.now(), signal), context)
     return undefined
   }
   await releaseMachine(client, caches.machines, node, signal)

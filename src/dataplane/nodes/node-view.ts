@@ -7,9 +7,9 @@
 import type { DnsData } from '../../api/dnsdata.ts'
 import type { IpSet } from '../../api/ipset.ts'
 import { selectNetConfig } from '../../api/netconfig.ts'
-import { objectKey } from '../../api/object.ts'
+import { type KubeObject, objectKey } from '../../api/object.ts'
+import { type FindContent, withContents } from '../../controllers/kit/contents.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import type { CacheReader } from '../../kube/cache.ts'
 import type { DataPlaneCaches, Secret } from '../caches.ts'
 import { roleMissing, sshKeyMissing } from '../findings/data-plane.ts'
 import { hasEnded } from '../kinds/ansible-run.ts'
@@ -67,13 +67,17 @@ export interface NodeViewDeps {
 }
 
 export interface NodeViews {
-  readonly view: (node: DataPlaneNode, now: number) => NodeView
+  /** Reads the Secrets and ConfigMaps of the node where they changed. */
+  readonly view: (node: DataPlaneNode, now: number, signal: AbortSignal) => Promise<NodeView>
   readonly settings: NodeSettingsCache['settings']
 }
 
 export function createNodeViews(deps: NodeViewDeps): NodeViews {
   const settings = createNodeSettingsCache(deps.caches.dataPlaneServices)
-  return { view: (node, now) => buildNodeView(deps, settings, node, now), settings: settings.settings }
+  return {
+    view: (node, now, signal) => withContents((find) => buildNodeView(deps, settings, { node, now, find }), signal),
+    settings: settings.settings,
+  }
 }
 
 /** A machine elsewhere may name any node as its consumer. */
@@ -86,7 +90,13 @@ function findClaimed(
     .find(({ metadata }) => mayUseMachines(node, metadata.namespace ?? '', machineNamespaces))
 }
 
-function buildNodeView(deps: NodeViewDeps, cache: NodeSettingsCache, node: DataPlaneNode, now: number): NodeView {
+interface NodeViewInputs {
+  readonly node: DataPlaneNode
+  readonly now: number
+  readonly find: FindContent
+}
+
+function buildNodeView(deps: NodeViewDeps, cache: NodeSettingsCache, { node, now, find }: NodeViewInputs): NodeView {
   const { caches, runs, retry } = deps
   const { namespace = '', name } = node.metadata
   const role = node.spec.role ? caches.roles.get(objectKey({ namespace, name: node.spec.role })) : undefined
@@ -96,13 +106,16 @@ function buildNodeView(deps: NodeViewDeps, cache: NodeSettingsCache, node: DataP
   const { addresses, addressRequest, addressState, dnsState } = network
   const problems = [
     ...settings.problems,
-    ...findMissing(caches.secrets, node, role, effective),
+    ...findMissing((key) => find(caches.secrets, key), node, role, effective),
     ...(addressRequest.kind === 'invalid' ? [addressRequest.finding] : []),
   ]
   const machine = resolveMachine(role, () => findClaimed(caches, node))
   const runRequest = effectiveAnnotation(node, role, RUN_REQUEST_ANNOTATION)
   const mountedHash = hashMountedSources(effective.runner, (source) =>
-    (source.kind === 'Secret' ? caches.secrets : caches.configMaps).get(objectKey({ namespace, name: source.name })),
+    find<KubeObject>(
+      source.kind === 'Secret' ? caches.secrets : caches.configMaps,
+      objectKey({ namespace, name: source.name }),
+    ),
   )
   const policy = effectiveAnnotation(node, role, RUN_POLICY_ANNOTATION) === 'manual' ? 'manual' : 'auto'
   const phaseZero = evaluatePhaseZero({
@@ -182,19 +195,21 @@ function firstAwaited(...states: readonly (ProvisionState | MachineState)[]): st
 }
 
 function findMissing(
-  secrets: CacheReader<Secret>,
+  findSecret: FindSecret,
   node: DataPlaneNode,
   role: DataPlaneRole | undefined,
   { runner }: EffectiveNode,
 ): readonly Finding[] {
   const { namespace = '' } = node.metadata
   if (node.spec.role && !role) return [finding(roleMissing, { role: node.spec.role, namespace })]
-  return checkSshKey(secrets, namespace, runner.sshSecret)
+  return checkSshKey(findSecret, namespace, runner.sshSecret)
 }
 
-export function checkSshKey(secrets: CacheReader<Secret>, namespace: string, secret: string): readonly Finding[] {
+type FindSecret = (key: string) => Secret | undefined
+
+export function checkSshKey(findSecret: FindSecret, namespace: string, secret: string): readonly Finding[] {
   if (secret === '') return [finding(sshKeyMissing, { secret, why: 'unnamed' })]
-  const found = secrets.get(objectKey({ namespace, name: secret }))
+  const found = findSecret(objectKey({ namespace, name: secret }))
   if (!found) return [finding(sshKeyMissing, { secret, why: 'absent' })]
   return found.data?.[SSH_KEY_FIELD] ? [] : [finding(sshKeyMissing, { secret, why: 'no-key' })]
 }

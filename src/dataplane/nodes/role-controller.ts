@@ -16,11 +16,11 @@ import {
   byHost,
   byRole,
   bySource,
-  configMapKind,
+  configMapSource,
   type DataPlaneCaches,
   namedSources,
   ownerKeys,
-  secretKind,
+  secretSource,
 } from '../caches.ts'
 import { ansibleRuns, hasEnded } from '../kinds/ansible-run.ts'
 import {
@@ -101,8 +101,8 @@ function roleWatches({ caches, viewWatches }: RoleControllerDeps): readonly Watc
     { kind: dataPlaneNodes, map: roleOfNode },
     { kind: dataPlaneServices, map: rolesInNamespace },
     { kind: ansibleRuns, map: ownerKeys(dataPlaneRoles.kind) },
-    { kind: secretKind, map: rolesOfSource },
-    { kind: configMapKind, map: rolesOfSource },
+    { ...secretSource, map: rolesOfSource },
+    { ...configMapSource, map: rolesOfSource },
     ...(caches.ipSets ? [{ kind: ipSets, map: rolesOfIpSet }] : []),
     ...(caches.dnsMasqs ? [{ kind: dnsMasqs, map: rolesInNamespace }] : []),
   ]
@@ -121,7 +121,7 @@ async function reconcileRole(
     .byIndex(byRole, objectKey(role.metadata))
     .filter(({ metadata }) => !metadata.deletionTimestamp)
     .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
-  const views = nodes.map((node) => nodeViews.view(node, clock.now()))
+  const views = await Promise.all(nodes.map((node) => nodeViews.view(node, clock.now(), signal)))
   let problem: Finding | undefined
   if (runs.forOwner(uid).every(hasEnded)) {
     const files = renderRoleInventory(role, views.filter(hasInventory).map(renderHost))

@@ -158,7 +158,7 @@ async function clearHost(
   const { runs, retry } = deps
   const { namespace = '', name, uid } = service.metadata
   const host = service.spec.dataplaneNodeName ?? name
-  const state = gatherServiceState(deps, definition, service, clock.now())
+  const state = await gatherServiceState(deps, definition, service, clock.now(), signal)
   const request = state.nodeView?.runRequest
   const step = `${definition.name}-${DECOMMISSION_PLAYBOOK}`
   const hash = hashInputs({ step, uid, request })

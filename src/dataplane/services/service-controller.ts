@@ -16,7 +16,7 @@ import { IN_THE_WAY_RESYNC_MS } from '../../controllers/kit/ownership.ts'
 import { requeueOnConflict, type Writer } from '../../controllers/kit/writes.ts'
 import type { Controller, ReconcileContext, ReconcileResult, Watch } from '../../kube/controller.ts'
 import type { Runtime } from '../../kube/runtime.ts'
-import { byNode, byRole, configMapKind, type DataPlaneCaches, secretKind } from '../caches.ts'
+import { byNode, byRole, configMapSource, type DataPlaneCaches, secretSource } from '../caches.ts'
 import { type AnsibleRun, ansibleRuns, limitedHosts } from '../kinds/ansible-run.ts'
 import { type Applied, dataPlaneNodes, dataPlaneRoles } from '../kinds/data-plane.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
@@ -121,8 +121,8 @@ function serviceWatches(
     { kind: dataPlaneRoles, map: servicesOfRole, isOwnWrite },
     { kind: ansibleRuns, map: servicesOfRun },
     ...(dependency.kind.kind === 'Secret' ? [] : [{ kind: dependency.kind, map: servicesOfDependency }]),
-    { kind: secretKind, map: servicesOfSecret },
-    { kind: configMapKind, map: servicesOfInventory },
+    { ...secretSource, map: servicesOfSecret },
+    { ...configMapSource, map: servicesOfInventory },
   ]
 }
 
@@ -136,7 +136,7 @@ async function reconcileService(
   const { signal, clock } = context
   const { namespace = '', name, uid = '' } = service.metadata
   const now = clock.now()
-  const state = gatherServiceState(deps, definition, service, now)
+  const state = await gatherServiceState(deps, definition, service, now, signal)
   const config = state.facts && buildServiceConfig(definition, service, state.facts)
   let configReady = configCondition(state, config)
   const host = service.spec.dataplaneNodeName ?? name

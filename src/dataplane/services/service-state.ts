@@ -11,6 +11,7 @@ import {
   conditionTrue,
   conditionUnknown,
 } from '../../controllers/kit/conditions.ts'
+import { type FindContent, withContents } from '../../controllers/kit/contents.ts'
 import { finding } from '../../errors/finding.ts'
 import { parseAddress } from '../../net/address.ts'
 import { type DataPlaneCaches, type Secret, secretValue } from '../caches.ts'
@@ -21,7 +22,6 @@ import { ansibleAddress, INVENTORY_KEY, NETWORK_KEY } from '../nodes/inventory.t
 import { checkSshKey, type NodeView, type NodeViews } from '../nodes/node-view.ts'
 import type { RunFileSources } from '../runs/run-object.ts'
 import type { ConfigFacts, ServiceDefinition } from '../service-definitions/definition.ts'
-import type { OwnedSecrets } from '../writes.ts'
 
 const INPUT_READY = 'InputReady'
 
@@ -39,19 +39,33 @@ export interface ServiceState {
 export interface ServiceStateDeps {
   readonly caches: Pick<DataPlaneCaches, 'nodes' | 'secrets' | 'configMaps' | 'ofKind'>
   readonly views: Pick<NodeViews, 'view'>
-  readonly ownedSecrets: Pick<OwnedSecrets, 'get'>
 }
 
-export function gatherServiceState(
-  deps: ServiceStateDeps,
+export async function gatherServiceState(
+  { caches, views }: ServiceStateDeps,
   definition: ServiceDefinition,
   service: ServiceObject,
   now: number,
+  signal: AbortSignal,
+): Promise<ServiceState> {
+  const node = findNode(caches, service)
+  const nodeView = node && (await views.view(node, now, signal))
+  return withContents((find) => resolveServiceState({ caches, find }, definition, service, nodeView), signal)
+}
+
+interface StateSources {
+  readonly caches: ServiceStateDeps['caches']
+  readonly find: FindContent
+}
+
+function resolveServiceState(
+  deps: StateSources,
+  definition: ServiceDefinition,
+  service: ServiceObject,
+  nodeView: NodeView | undefined,
 ): ServiceState {
-  const node = findNode(deps, service)
-  const nodeView = node && deps.views.view(node, now)
   const inventory = findInventory(deps, service)
-  const input = inputCondition(deps, service, node, inventory)
+  const input = inputCondition(deps, service, nodeView?.node, inventory)
   const blockedByNode = phaseZeroBlock(service, nodeView)
   const { condition: ready, object } = resolveDependency(deps, definition, service)
   const canResolve = object && ready.status === 'True' && blockedByNode === undefined
@@ -68,7 +82,7 @@ export function gatherServiceState(
   }
 }
 
-function findNode({ caches }: ServiceStateDeps, { metadata, spec }: ServiceObject): DataPlaneNode | undefined {
+function findNode(caches: ServiceStateDeps['caches'], { metadata, spec }: ServiceObject): DataPlaneNode | undefined {
   const { namespace = '' } = metadata
   return spec.dataplaneNodeName ? caches.nodes.get(objectKey({ namespace, name: spec.dataplaneNodeName })) : undefined
 }
@@ -80,19 +94,16 @@ function phaseZeroBlock({ spec }: ServiceObject, view: NodeView | undefined): st
   return `Waiting for OpenStackDataPlaneNode ${view.effective.name} to become Ready`
 }
 
-function findInventory(
-  { caches, ownedSecrets }: ServiceStateDeps,
-  { metadata, spec }: ServiceObject,
-): ServiceState['inventory'] {
+function findInventory({ caches, find }: StateSources, { metadata, spec }: ServiceObject): ServiceState['inventory'] {
   const { namespace = '' } = metadata
   const name = spec.inventoryConfigMapName ?? ''
   const key = objectKey({ namespace, name })
-  const secret = ownedSecrets.get(key)
+  const secret = find(caches.secrets, key)
   const text = secretValue(secret, INVENTORY_KEY)
   if (text !== undefined) {
     return { kind: 'Secret', name, text, hasTemplate: (secret?.data?.[NETWORK_KEY] ?? '') !== '' }
   }
-  const data = (caches.configMaps.get(key)?.['data'] ?? {}) as Readonly<Record<string, string>>
+  const data = (find(caches.configMaps, key)?.['data'] ?? {}) as Readonly<Record<string, string>>
   const plainText = data[INVENTORY_KEY]
   return plainText === undefined
     ? undefined
@@ -100,18 +111,18 @@ function findInventory(
 }
 
 function inputCondition(
-  { caches }: ServiceStateDeps,
+  { caches, find }: StateSources,
   { metadata, spec }: ServiceObject,
   node: DataPlaneNode | undefined,
   inventory: ServiceState['inventory'],
 ): Condition {
   const { namespace = '' } = metadata
-  const [problem] = checkSshKey(caches.secrets, namespace, spec.sshKeySecretName ?? '')
+  const [problem] = checkSshKey((key) => find(caches.secrets, key), namespace, spec.sshKeySecretName ?? '')
   if (problem) return conditionForFinding(INPUT_READY, problem)
   if (inventory) return conditionTrue(INPUT_READY, 'Input data complete')
   const name = spec.inventoryConfigMapName ?? ''
   const key = objectKey({ namespace, name })
-  const source = caches.secrets.get(key) ?? caches.configMaps.get(key)
+  const source = find(caches.secrets, key) ?? find(caches.configMaps, key)
   // The node controller will write the inventory.
   if (node && !source) return conditionRequested(INPUT_READY, `Input data resources missing: secret/${name}`)
   const facts = { what: `configmap/${name}`, ...(source && { field: INVENTORY_KEY }) }
@@ -124,14 +135,15 @@ interface DependencyState {
 }
 
 function resolveDependency(
-  { caches }: ServiceStateDeps,
+  { caches, find }: StateSources,
   { dependency }: ServiceDefinition,
   service: ServiceObject,
 ): DependencyState {
   const { kind, condition: type, objectName } = dependency
   const name = objectName(service)
   if (!name) return { condition: conditionUnknown(type, `no ${kind.kind} is named yet`) }
-  const object = caches.ofKind(kind).get(objectKey({ namespace: service.metadata.namespace ?? '', name }))
+  const key = objectKey({ namespace: service.metadata.namespace ?? '', name })
+  const object = kind.kind === 'Secret' ? find<KubeObject>(caches.secrets, key) : caches.ofKind(kind).get(key)
   if (!object) return { condition: conditionRequested(type, `Waiting for ${kind.kind} ${name}`) }
   if (kind.kind !== 'Secret' && !isReady(object)) {
     return { condition: conditionRequested(type, `Waiting for ${kind.kind} ${name} to become Ready`) }
@@ -154,12 +166,12 @@ interface FactInputs {
 }
 
 function resolveFacts(
-  { caches }: ServiceStateDeps,
+  { caches, find }: StateSources,
   definition: ServiceDefinition,
   { service, dependency, nodeView }: FactInputs,
 ): { readonly facts?: ConfigFacts; readonly missing?: Condition } {
   const { namespace = '' } = service.metadata
-  const findSecret = (name: string): Secret | undefined => caches.secrets.get(objectKey({ namespace, name }))
+  const findSecret = (name: string): Secret | undefined => find(caches.secrets, objectKey({ namespace, name }))
   const missing = (secret: string, field?: string): { readonly missing: Condition } => ({
     missing: conditionForFinding(INPUT_READY, finding(inputMissing, { what: `secret/${secret}`, field })),
   })

@@ -12,7 +12,6 @@ import { dnsHandlers, dnsWebhooks } from '../../webhooks/dns-webhooks.ts'
 import type { OperatorPart, PartContext, PolicyRule } from './part.ts'
 
 const READ = ['get', 'list', 'watch']
-const OWN = [...READ, 'create', 'update', 'patch', 'delete']
 
 export const dnsPart: OperatorPart = {
   name: 'dns',
@@ -20,32 +19,60 @@ export const dnsPart: OperatorPart = {
   highCardinalityKinds: [dnsDatas, ipSets],
   crds: { own: [], upstream: [dnsDataKind, dnsMasqKind].map(renderCrd) },
   rules: [
-    networkRule(['ipsets'], READ),
-    networkRule(['dnsmasqs'], [...READ, 'update']),
-    networkRule(['dnsdata'], [...READ, 'create', 'update', 'delete']),
-    // OpenShift requires the finalizers for an owned object that blocks the deletion of its owner.
+    networkRule(['ipsets'], READ, 'register the addresses of hosts'),
+    networkRule(['dnsmasqs'], [...READ, 'update'], 'serve DNSMasqs, and remove the finalizers of infra-operator'),
+    networkRule(['dnsdata'], [...READ, 'create', 'update', 'delete'], 'register Services and hosts'),
+    networkRule(['dnsmasqs/status', 'dnsdata/status'], ['update'], 'report conditions'),
     networkRule(
-      ['dnsmasqs/status', 'dnsmasqs/finalizers', 'dnsdata/status', 'dnsdata/finalizers', 'ipsets/finalizers'],
+      ['dnsmasqs/finalizers', 'dnsdata/finalizers', 'ipsets/finalizers'],
       ['update'],
+      'own objects that block the deletion of their owner, on OpenShift',
     ),
-    { apiGroups: [''], resources: ['configmaps', 'services', 'serviceaccounts'], verbs: OWN },
-    { apiGroups: [''], resources: ['pods'], verbs: [...READ, 'patch'] },
-    { apiGroups: ['apps'], resources: ['deployments'], verbs: OWN },
-    { apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles', 'rolebindings'], verbs: OWN },
-    { apiGroups: ['topology.openstack.org'], resources: ['topologies'], verbs: ['get', 'update'] },
+    {
+      apiGroups: [''],
+      resources: ['configmaps'],
+      verbs: [...READ, 'create', 'update', 'patch', 'delete'],
+      reason: 'write the configuration and the hosts of dnsmasq',
+    },
+    {
+      apiGroups: [''],
+      resources: ['services', 'serviceaccounts'],
+      verbs: [...READ, 'create', 'patch', 'delete'],
+      reason: 'give dnsmasq an address and an account without permissions',
+    },
+    {
+      apiGroups: [''],
+      resources: ['pods'],
+      verbs: ['list', 'watch', 'patch'],
+      reason: 'notify the pods of dnsmasq of new hosts',
+    },
+    {
+      apiGroups: ['apps'],
+      resources: ['deployments'],
+      verbs: [...READ, 'create', 'patch', 'delete'],
+      reason: 'run dnsmasq',
+    },
+    {
+      apiGroups: ['topology.openstack.org'],
+      resources: ['topologies'],
+      verbs: ['get', 'update'],
+      reason: 'place the pods of dnsmasq, and mark the Topology as used',
+    },
     {
       apiGroups: ['apiextensions.k8s.io'],
       resources: ['customresourcedefinitions'],
       resourceNames: [dnsDataKind, dnsMasqKind].map(({ plural, group }) => `${plural}.${group}`),
       verbs: ['get'],
+      scope: 'cluster',
+      reason: 'find out which fields the installed release has',
     },
   ],
   webhooks: dnsWebhooks,
   start: startDns,
 }
 
-function networkRule(resources: readonly string[], verbs: readonly string[]): PolicyRule {
-  return { apiGroups: [networkGroup.group], resources, verbs }
+function networkRule(resources: readonly string[], verbs: readonly string[], reason: string): PolicyRule {
+  return { apiGroups: [networkGroup.group], resources, verbs, reason }
 }
 
 function startDns({ runtime, record }: PartContext): Readonly<Record<string, AdmissionHandler>> {

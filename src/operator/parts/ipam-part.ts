@@ -30,33 +30,56 @@ export const ipamPart: OperatorPart = {
     upstream: [netConfigKind, ipSetKind, reservationKind].map(renderCrd),
   },
   rules: [
-    networkRule(['netconfigs'], ['get', 'list', 'watch']),
-    networkRule(['ipsets'], ['get', 'list', 'watch', 'update']),
-    // OpenShift requires the second for a Reservation that blocks the deletion of its owner.
-    networkRule(['ipsets/status', 'ipsets/finalizers'], ['update']),
-    networkRule(['reservations'], ['get', 'list', 'watch', 'create', 'update', 'delete']),
+    networkRule(['netconfigs'], ['get', 'list', 'watch'], 'read subnets and ranges'),
+    networkRule(['ipsets'], ['get', 'list', 'watch', 'update'], 'assign addresses; set and remove the finalizer'),
+    networkRule(['ipsets/status'], ['update'], 'report addresses and conditions'),
+    networkRule(
+      ['ipsets/finalizers'],
+      ['update'],
+      'own Reservations that block the deletion of an IPSet, on OpenShift',
+    ),
+    networkRule(
+      ['reservations'],
+      ['get', 'list', 'watch', 'create', 'update', 'delete'],
+      'record the addresses of an IPSet for other programs',
+    ),
     {
       apiGroups: [addressBlockKind.group],
       resources: [addressBlockKind.plural],
       verbs: ['get', 'list', 'watch', 'create', 'update', 'delete'],
+      scope: 'cluster',
+      reason: 'record the owner of every address of a segment',
     },
     {
       apiGroups: ['apiextensions.k8s.io'],
       resources: ['customresourcedefinitions'],
       resourceNames: [IPSET_CRD],
       verbs: ['get'],
+      scope: 'cluster',
+      reason: 'find out which form of the IPSet status is served',
     },
-    // Other allocators: the webhook warns about a NetConfig whose ranges overlap theirs.
-    { apiGroups: ['metallb.io'], resources: ['ipaddresspools'], verbs: ['list'] },
-    { apiGroups: ['k8s.cni.cncf.io'], resources: ['network-attachment-definitions'], verbs: ['list'] },
+    {
+      apiGroups: ['metallb.io'],
+      resources: ['ipaddresspools'],
+      verbs: ['list'],
+      scope: 'cluster',
+      reason: 'warn of a NetConfig whose ranges overlap a MetalLB pool',
+    },
+    {
+      apiGroups: ['k8s.cni.cncf.io'],
+      resources: ['network-attachment-definitions'],
+      verbs: ['list'],
+      scope: 'cluster',
+      reason: 'warn of a NetConfig whose ranges overlap those of pods',
+    },
   ],
   webhooks: networkWebhooks,
   start: startIpam,
   observe: { kinds: [netConfigs, ipSets, reservations], start: observeIpam },
 }
 
-function networkRule(resources: readonly string[], verbs: readonly string[]): PolicyRule {
-  return { apiGroups: [networkGroup.group], resources, verbs }
+function networkRule(resources: readonly string[], verbs: readonly string[], reason: string): PolicyRule {
+  return { apiGroups: [networkGroup.group], resources, verbs, reason }
 }
 
 function startIpam({ runtime, metrics, record }: PartContext): Readonly<Record<string, AdmissionHandler>> {

@@ -30,8 +30,15 @@ export interface PartContext {
   readonly runPolicy?: RunPolicy
 }
 
-/** A rule of a ClusterRole. */
+/** A rule of a Role, with what it is for. */
 export interface PolicyRule {
+  /** Completes "the operator needs it to …"; the documentation lists it. */
+  readonly reason: string
+  /**
+   * Where it applies when the operator is limited to namespaces: there by default. `cluster`: a kind without
+   * namespaces. `machines`: also in the namespaces of machines.
+   */
+  readonly scope?: 'cluster' | 'machines'
   readonly apiGroups: readonly string[]
   readonly resources: readonly string[]
   readonly verbs: readonly string[]

@@ -13,8 +13,6 @@ import {
   dnsDatas,
   dnsMasqs,
   HOSTNAME_ANNOTATION,
-  roleBindings,
-  roles,
   serviceAccounts,
   services,
   topologies,
@@ -104,12 +102,6 @@ describe('DNSMasq', { timeout: 240_000 }, () => {
       .toMatchObject({ status: 'True', message: 'Service config create completed' })
     expect((await masq()).spec.containerImage).toBe('test-dnsmasq-container-image')
     expect(await get(serviceAccounts, 'dnsmasq-dns')).toBeDefined()
-    const role = await get(roles, 'dnsmasq-dns-role')
-    expect((role?.['rules'] as unknown[] | null) ?? []).toEqual([])
-    expect(await get(roleBindings, 'dnsmasq-dns-rolebinding')).toMatchObject({
-      roleRef: { kind: 'Role', name: 'dnsmasq-dns-role' },
-      subjects: [{ kind: 'ServiceAccount', name: 'dnsmasq-dns', namespace }],
-    })
     for (const type of ['ServiceAccountReady', 'RoleReady', 'RoleBindingReady']) {
       expect(await condition(type)).toMatchObject({ status: 'True' })
     }

@@ -11,8 +11,6 @@ import {
   deployments,
   dnsDatas,
   dnsMasqs,
-  roleBindings,
-  roles,
   serviceAccounts,
   services,
 } from '../../../src/controllers/dns/dns-kinds.ts'
@@ -53,8 +51,6 @@ const deploymentSpec = {
   selector: { matchLabels: labels },
   template: { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'mine' }] } },
 }
-const subjects = [{ kind: 'ServiceAccount', name: 'mine', namespace: 'default' }]
-const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'mine' }
 const port = { name: 'x', port: 80, protocol: 'TCP', targetPort: 80 }
 /** What `metadata` and the API server's own fields leave of an object. */
 const content = ({ metadata, ...rest }: KubeObject): object => ({
@@ -76,8 +72,6 @@ const attacks: readonly Attack[] = [
   { kind: configMaps, name: 'dns', fields: { data: { mine: 'x' } }, condition: 'ServiceConfigReady' },
   { kind: configMaps, name: 'dnsmasq-dns-hosts', fields: { data: { mine: 'x' } }, condition: 'ServiceConfigReady' },
   { kind: serviceAccounts, name: 'dnsmasq-dns', fields: {}, condition: 'ServiceAccountReady' },
-  { kind: roles, name: 'dnsmasq-dns-role', fields: { rules: [] }, condition: 'RoleReady' },
-  { kind: roleBindings, name: 'dnsmasq-dns-rolebinding', fields: { roleRef, subjects }, condition: 'RoleBindingReady' },
   { kind: services, name: 'dnsmasq-dns', fields: { spec: { ports: [port] } }, condition: 'CreateServiceReady' },
   { kind: deployments, name: 'dnsmasq-dns', fields: { spec: deploymentSpec }, condition: 'DeploymentReady' },
   {

@@ -2,7 +2,7 @@
  * Runs `operator install` on a real API server without the kinds, and then the installed operator: with its own
  * ServiceAccount and permissions, behind its Service, with leader election.
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -15,6 +15,7 @@ import { main } from '../../../src/cli/main.ts'
 import { useCluster } from '../../cluster.ts'
 import { testIo } from '../../io.ts'
 import { ipSet, netConfig, threeNetworks } from '../../ipam.ts'
+import { forwardService } from './installed.ts'
 import { launchOperator, type RunningOperator } from './operator.ts'
 
 const cluster = useCluster({ crds: 'none' })
@@ -65,32 +66,6 @@ async function asOperator(): Promise<string> {
   }
   await writeFile(file, JSON.stringify(parsed))
   return file
-}
-
-/** No kube-proxy runs here, so the Service's address is added to the API server's machine and forwarded. */
-async function serviceLeadsTo(port: number): Promise<void> {
-  const service = await cluster.client.get({
-    apiVersion: 'v1',
-    kind: 'Service',
-    namespace: home,
-    name: 'stackloom-webhook',
-  })
-  const { clusterIP = '' } = (service?.['spec'] ?? {}) as { clusterIP?: string }
-  const [enter = '', ...words] = cluster.inside
-  execFileSync(enter, [...words, 'ip', 'address', 'add', `${clusterIP}/32`, 'dev', 'lo'])
-  const program = `
-    const net = require('node:net')
-    net.createServer((from) => {
-      const to = net.connect(${port}, '127.0.0.1')
-      from.on('error', () => to.destroy())
-      to.on('error', () => from.destroy())
-      from.pipe(to).pipe(from)
-    }).listen(443, '${clusterIP}', () => console.log('open'))`
-  const door = spawn(enter, [...words, process.execPath, '-e', program], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  helpers.push(door)
-  await new Promise((resolve) => door.stdout?.once('data', resolve))
 }
 
 describe('operator install', () => {
@@ -157,7 +132,7 @@ describe('the installed operator', () => {
     }
     for (let n = 0; n < 2; n += 1) operators.push(await launchOperator(cluster, options))
     for (const operator of operators) await operator.says('webhooks are served')
-    await serviceLeadsTo(operators[0]?.webhookPort ?? 0)
+    helpers.push(await forwardService(cluster, operators[0]?.webhookPort ?? 0))
     await cluster.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
     const made = netConfig(threeNetworks)
     await cluster.client.create({ ...made, metadata: { ...made.metadata, namespace } })

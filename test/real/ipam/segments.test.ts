@@ -1,0 +1,44 @@
+/** Attacks the addresses of a namespace from another one, through a real API server and with the operator running. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type IpSet, ipSets } from '../../../src/api/ipset.ts'
+import { useCluster } from '../../cluster.ts'
+import { ipSet, netConfig, threeNetworks } from '../../ipam.ts'
+import { type RunningOperator, startOperator } from './operator.ts'
+
+const cluster = useCluster({ crds: 'own' })
+const soon = { timeout: 60_000, interval: 100 }
+let operator: RunningOperator | undefined
+
+beforeAll(async () => {
+  operator = await startOperator(cluster)
+  for (const name of ['victim', 'attacker']) {
+    await cluster.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  }
+}, 120_000)
+afterAll(() => operator?.stop())
+
+const read = async (namespace: string, name: string): Promise<IpSet | undefined> =>
+  (await cluster.client.get({ ...ipSets, namespace, name })) as IpSet | undefined
+const ready = async (namespace: string, name: string): Promise<string | undefined> =>
+  (await read(namespace, name))?.status?.conditions?.find(({ type }) => type === 'Ready')?.status
+
+it('does not let a namespace exhaust the addresses of another by a copy of its NetConfig', async () => {
+  // The segment annotation is copied as well: it is no secret.
+  const config = netConfig(threeNetworks, { 'stackloom.dev/segment': 'rack' })
+  const inNamespace = (namespace: string) => ({ ...config, metadata: { ...config.metadata, namespace } })
+  await cluster.client.create(inNamespace('victim'))
+  await cluster.client.create(ipSet('a', [{}], 'victim'))
+  await expect.poll(() => ready('victim', 'a'), soon).toBe('True')
+  await cluster.client.create(inNamespace('attacker'))
+  const attacks = Array.from({ length: 110 }, (_, index) => `x${index}`)
+  await Promise.all(attacks.map((name) => cluster.client.create(ipSet(name, [{}], 'attacker'))))
+  const refused = async (): Promise<number> =>
+    (await cluster.client.list(ipSets, { namespace: 'attacker' })).items.filter((object) =>
+      JSON.stringify(object['status'] ?? {}).includes('namespace victim uses these addresses'),
+    ).length
+  await expect.poll(refused, soon).toBe(attacks.length)
+  await cluster.client.create(ipSet('b', [{}], 'victim'))
+  await expect.poll(() => ready('victim', 'b'), soon).toBe('True')
+  const held = (await cluster.client.list(ipSets, { namespace: 'attacker' })).items as unknown as readonly IpSet[]
+  expect(held.flatMap(({ status }) => status?.reservations ?? [])).toEqual([])
+}, 240_000)
