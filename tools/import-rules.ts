@@ -36,7 +36,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   exec: { may: ['errors', 'files'] },
   kube: { may: ['clock', 'async', 'api'] },
   verify: { may: ['plan', 'dataplane/service-definitions'] },
-  deploy: { may: ['run', 'kube', 'render', 'verify'] },
+  deploy: { may: ['run', 'kube', 'render', 'verify', 'files'] },
   controllers: { may: ['kube', 'render'] },
   webhooks: { may: ['kube', 'render'] },
   dataplane: { may: ['controllers', 'webhooks', 'exec', 'dataplane/service-definitions'], typesOf: ['operator'] },

@@ -64,16 +64,15 @@ async function run(deployment: Deployment, options: Options, io: Io): Promise<Ex
   await rejectLockConflicts(deployment, changes, options)
   const { mayConfigureCluster } = await askConsent(changes, options, io)
   await saveLock(planning, io)
-  const report = await runWithLease(client, options.events, io, (leased) =>
+  const report = await runWithLease(client, options.events, io, ({ guard, ...leased }) =>
     up({
       ...leased,
-      client,
       view,
       plan,
       documents,
       selection,
       what: `up ${options.file}`,
-      discoverHosts: discoverHosts(connection),
+      discoverHosts: discoverHosts(connection, guard),
       lock,
       force: options.forceConflicts ?? false,
       mayConfigureCluster,

@@ -59,8 +59,8 @@ async function run({ planning, connection, view }: Deployment, options: Options,
   }
   const { client } = connection
   const { site } = planning.plan
-  const report = await runWithLease(client, options.events, io, (leased) =>
-    update({ client, view, site, plan: { ...plan, version, wanted }, ...leased }),
+  const report = await runWithLease(client, options.events, io, ({ guard: _, ...leased }) =>
+    update({ view, site, plan: { ...plan, version, wanted }, ...leased }),
   )
   const { outcome, stages } = report
   const terminal = { columns: io.columns, colour: io.colour.stdout }
