@@ -81,10 +81,10 @@ export const notRendered = problem<{ folder: string }>({
   remedy: () => 'run `stackloom lab render` or `stackloom lab up` first',
 })
 
-export const labLocked = problem<{ pid: number; folder: string }>({
+export const labLocked = problem<{ holder: string; folder: string }>({
   code: 'SL8311',
   severity: 'error',
-  message: ({ pid, folder }) => `process ${pid} is using ${folder}`,
+  message: ({ holder, folder }) => `${holder === '' ? 'another process' : `process ${holder}`} is using ${folder}`,
   remedy: () => 'wait until it ends, or stop it',
 })
 
