@@ -5,7 +5,8 @@ import { setFlagsFromString } from 'node:v8'
 import { type GroupVersionKind, type KubeObject, withoutManagedFields } from '../api/object.ts'
 import { formatGroupKind } from '../api/snapshot.ts'
 import { systemClock } from '../clock/clock.ts'
-import { failure } from '../errors/failure.ts'
+import { Failure, failure } from '../errors/failure.ts'
+import type { Finding } from '../errors/finding.ts'
 import type { AdmissionHandler } from '../kube/admission.ts'
 import type { Connection } from '../kube/connect.ts'
 import { createEventRecorder } from '../kube/event-recorder.ts'
@@ -17,7 +18,7 @@ import { createRuntime } from '../kube/runtime.ts'
 import type { Webhook } from '../webhooks/webhook-configuration.ts'
 import { LEASE_NAME } from './manifests.ts'
 import type { OperatorOptions } from './options.ts'
-import { refuseInfraOperator, requireKinds, selectParts } from './part-selection.ts'
+import { refuseInfraOperator, requireKinds, selectParts, waitForInfraOperator } from './part-selection.ts'
 import type { OperatorPart, PartContext } from './parts/part.ts'
 import { parts } from './parts.ts'
 import { serveWebhooks } from './webhook-server.ts'
@@ -39,12 +40,29 @@ export async function runOperator(
     for (const { code, message } of skipped) log({ level: 'info', message: `left out: ${message}`, code })
     const program = options.observe ? observerProgram(selected) : controllerProgram(selected)
     await requireKinds(client, program.kinds)
-    if (!options.observe) await refuseInfraOperator(client, control.signal)
-    await runProgram(connection, program, options, log, control)
+    if (options.observe) return await runProgram(connection, program, options, log, control)
+    await refuseInfraOperator(client, control.signal)
+    const rival = stopForInfraOperator(client, log, control)
+    await runProgram(connection, program, options, log, control).finally(() => control.abort())
+    const found = await rival
+    if (found) throw new Failure([found], 1)
   } finally {
     control.abort()
     signal.removeEventListener('abort', stop)
   }
+}
+
+/** Stops the operator when an infra-operator is started after it: both would assign the same addresses. */
+async function stopForInfraOperator(
+  client: Connection['client'],
+  log: Log,
+  control: AbortController,
+): Promise<Finding | undefined> {
+  const found = await waitForInfraOperator(client, { clock: systemClock, log }, control.signal)
+  if (!found) return undefined
+  log({ level: 'error', message: found.message, code: found.code })
+  control.abort()
+  return found
 }
 
 /** The union of what the selected parts run and need. */
