@@ -88,6 +88,31 @@ export const labLocked = problem<{ holder: string; folder: string }>({
   remedy: () => 'wait until it ends, or stop it',
 })
 
+export const imageMissing = problem<{ file: string }>({
+  code: 'SL8333',
+  severity: 'error',
+  message: ({ file }) => `${file}, the image for instances, does not exist`,
+  remedy: ({ file }) => `put the image there as ${file}, or set terraform.image.file to its URL`,
+})
+
+export const nameNotResolved = problem<{ name: string; address: string; answer: string; command: string }>({
+  code: 'SL8334',
+  severity: 'error',
+  message: ({ name, address, answer }) => {
+    const found = answer === '' ? 'no address' : answer
+    return `this machine resolves ${name} to ${found} instead of ${address}`
+  },
+  remedy: ({ command }) => `run: ${command}`,
+})
+
+export const socketVmnetUnusable = problem<{ path: string; why: string }>({
+  code: 'SL8335',
+  severity: 'error',
+  message: ({ path, why }) => `Lima will not start ${path}: ${why}`,
+  remedy: () =>
+    'install it from its release archive, not with brew: `sudo tar -C / -xzf socket_vmnet-VERSION-arm64.tar.gz opt/socket_vmnet`',
+})
+
 export const diskShrinks = problem<{ disk: string; from: string; to: string }>({
   code: 'SL8312',
   severity: 'error',
