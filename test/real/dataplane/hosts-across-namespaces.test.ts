@@ -1,4 +1,4 @@
-/** Two operators and runs of several namespaces for one host, on a real API server: never two attempts at once. */
+/** Runs of several namespaces for one host, on a real API server: never two attempts at once. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { objectKey } from '../../../src/api/object.ts'
@@ -14,9 +14,9 @@ import { serveRuns } from './runs.ts'
 const cluster = useCluster()
 const namespaces = ['one', 'two', 'three']
 const control = new AbortController()
-const operators: Promise<unknown>[] = []
+let operator: Promise<unknown> | undefined
 
-/** The attempts of both operators: one host, so at most one may be active. */
+/** One host, so at most one attempt may be active. */
 const states = new Map<string, ExecutorState>()
 let active = 0
 let most = 0
@@ -45,20 +45,18 @@ function recordingExecutor(onEnded: (key: string) => void): Executor {
 beforeAll(async () => {
   const { client } = cluster
   for (const namespace of namespaces) await serveRuns(client, namespace)
-  const delays = { ...defaultRunDelays, conflictingRunMs: 200 }
-  for (let index = 0; index < 2; index += 1) {
-    const runtime = createRuntime({ client })
-    const runs = runtime.cache<AnsibleRun>({ kind: ansibleRuns }, runIndexes)
-    let enqueue = (_key: string): void => {}
-    const executor = recordingExecutor((key) => enqueue(key))
-    const deps = { client, runs, executor, delays, settings: defaultRunSettings, policy: safeRunPolicy }
-    enqueue = runtime.add(runController({ ...deps, record: () => {} })).enqueue
-    operators.push(runtime.run(control.signal))
-  }
+  const delays = { ...defaultRunDelays, conflictingRunMs: 500 }
+  const runtime = createRuntime({ client })
+  const runs = runtime.cache<AnsibleRun>({ kind: ansibleRuns }, runIndexes)
+  let enqueue = (_key: string): void => {}
+  const executor = recordingExecutor((key) => enqueue(key))
+  const deps = { client, runs, executor, delays, settings: defaultRunSettings, policy: safeRunPolicy }
+  enqueue = runtime.add(runController({ ...deps, record: () => {} })).enqueue
+  operator = runtime.run(control.signal)
 }, 120_000)
 afterAll(async () => {
   control.abort()
-  await Promise.all(operators)
+  await operator
 })
 
 it('runs of different namespaces never work on one host at the same time, and all of them end', async () => {

@@ -204,7 +204,7 @@ describe('the installed operator', () => {
   })
 
   it('stops with the reason when infra-operator is started later', async () => {
-    const [left] = operators.filter((operator) => !operator.ended())
+    const [left] = operators.filter((operator) => operator.ended() === undefined)
     const { name } = rival(1).metadata
     const ref = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'default', name }
     await cluster.client.patch(ref, { spec: { replicas: 1 } }, { type: 'merge' })
