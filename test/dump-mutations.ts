@@ -45,7 +45,7 @@ export function exampleDump(): readonly KubeObject[] {
       metadata: { name: 'edpm-compute-0', namespace },
       spec: {
         ipSetRef: { namespace, name: 'edpm-compute-0', uid: 'u' },
-        reservation: { ctlplane: { address: '192.168.122.100' } },
+        reservation: { ctlplane: { network: 'CtlPlane', subnet: 'subnet1', address: '192.168.122.100' } },
       },
     },
     {

@@ -79,7 +79,12 @@ export async function withTypedObjects(result: SnapshotResult): Promise<Snapshot
   const { netConfigKind } = await import('../api/netconfig.ts')
   const { nodeServices, servedKinds, fallbackKinds } = await import('../dataplane/service-definitions/all.ts')
   return keepTypedFields(result, [
-    ...[addressBlockKind, dnsDataKind, dnsMasqKind, ipSetKind, reservationKind, netConfigKind],
+    addressBlockKind,
+    dnsDataKind,
+    dnsMasqKind,
+    ipSetKind,
+    reservationKind,
+    netConfigKind,
     ...servedKinds(nodeServices),
     ...fallbackKinds(nodeServices),
   ])

@@ -52,7 +52,7 @@ async function run({ planning, connection, view }: Deployment, options: Options,
   io.stderr(formatAdoption(adoption, io.columns))
   await askConsent(adoption, options, io)
   await saveLock(planning, io)
-  const { report, gaps } = await runWithLease(client, options.events, io, ({ guard: _, ...leased }) =>
+  const { report, gaps } = await runWithLease(client, options.events, io, (leased) =>
     adopt({ view, plan, cloud, ...leased }),
   )
   const terminal = { columns: io.columns, colour: io.colour.stdout }

@@ -88,7 +88,7 @@ async function run({ client }: Connection, options: Options, io: Io): Promise<Ru
     '../../deploy/inventory.ts'
   )
   const { all, cloud = [], deleteData = false, events } = options
-  const report = await runWithLease(client, events, io, async ({ guard: _, ...leased }) => {
+  const report = await runWithLease(client, events, io, async (leased) => {
     const done = await down({ clouds: all ? 'all' : cloud, deleteData, ...leased })
     if (done.outcome !== 'done') return done
     // The Lease is in the namespace, so it is deleted last; and still under the Lease, or another run may use it already.

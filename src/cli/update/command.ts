@@ -59,7 +59,7 @@ async function run({ planning, connection, view }: Deployment, options: Options,
   }
   const { client } = connection
   const { site } = planning.plan
-  const report = await runWithLease(client, options.events, io, ({ guard: _, ...leased }) =>
+  const report = await runWithLease(client, options.events, io, (leased) =>
     update({ view, site, plan: { ...plan, version, wanted }, ...leased }),
   )
   const { outcome, stages } = report
