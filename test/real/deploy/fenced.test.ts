@@ -18,7 +18,7 @@ describe('a run that slept past its Lease', { timeout: 60_000 + pauses * 60_000 
   it('writes nothing when it continues, although writes were queued, and says why', async () => {
     for (let pause = 0; pause < pauses; pause += 1) {
       const name = `paused-${pause}`
-      const script = path.join(import.meta.dirname, 'writing-run.ts')
+      const script = path.join(import.meta.dirname, 'writing-run-process.ts')
       const child = spawn(process.execPath, ['--import', 'tsx', script, cluster.kubeconfig, name], {
         stdio: ['ignore', 'pipe', 'inherit'],
       })

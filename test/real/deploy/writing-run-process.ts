@@ -1,5 +1,5 @@
 /**
- * A run that writes under the Lease of `up`: `writing-run.ts KUBECONFIG NAME`. Tests pause and resume it.
+ * A run that writes under the Lease of `up`: `writing-run-process.ts KUBECONFIG NAME`. Tests pause and resume it.
  *
  * It applies a ConfigMap with a growing count over several connections at once, prints each refusal, and exits.
  */
