@@ -142,7 +142,7 @@ function ipPoolsFor(cloud: PlannedCloud): readonly KubeObject[] {
 function reservationsFor(cloud: PlannedCloud): readonly KubeObject[] {
   const held = cloud.networks
     .filter((network) => first(network, 'hosts') !== '')
-    .map((network) => [network.name, { address: first(network, 'hosts'), subnet: 'subnet1' }])
+    .map((network) => [network.name, { network: network.name, address: first(network, 'hosts'), subnet: 'subnet1' }])
   return [
     {
       apiVersion: 'network.openstack.org/v1beta1',
@@ -152,7 +152,7 @@ function reservationsFor(cloud: PlannedCloud): readonly KubeObject[] {
         namespace: cloud.namespace,
         creationTimestamp: '2026-11-02T08:00:00Z',
       },
-      spec: { reservation: Object.fromEntries(held) },
+      spec: { ipSetRef: { name: 'edpm-compute-0' }, reservation: Object.fromEntries(held) },
     },
   ]
 }

@@ -93,6 +93,7 @@ case "$*" in
 '-m venv '*)
   mkdir -p "$3/bin"
   for name in pip kolla-ansible kolla-build; do ln -sf "$(dirname "$0")/$name" "$3/bin/$name"; done ;;
+-c*gethostbyname*) echo "\${FAKE_TOOL_ADDRESS:-10.0.2.250}" ;;
 *) echo 'Python 3.12.4' ;;
 esac
 `
@@ -114,6 +115,8 @@ export function createFakeTools(folder: string, tree: string): FakeTools {
     python3: python,
     'qemu-system-aarch64': `${fakeProgram('qemu', '')}echo 'QEMU emulator version 9.2.0'\n`,
     tofu: `${fakeProgram('tofu', '╷\n│ Error: Error creating openstack_networking_network_v2: forbidden\n╵')}echo 'OpenTofu v1.12.6'\n`,
+    find: fakeProgram('find', ''),
+    curl: `${fakeProgram('curl', 'curl: (6) Could not resolve host')}touch "$3"\n`,
     ssh: fakeProgram('ssh', 'ssh: connect to host node1 port 22: Operation timed out'),
     scp: fakeProgram('scp', 'scp: Connection closed'),
     'ssh-keygen': fakeProgram('ssh-keygen', ''),

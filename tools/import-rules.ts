@@ -34,7 +34,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   render: { may: ['plan', 'dataplane/kinds'] },
   run: { may: ['errors', 'clock'] },
   exec: { may: ['errors', 'files'] },
-  kube: { may: ['clock', 'async', 'api'] },
+  kube: { may: ['clock', 'async', 'api', 'files'] },
   verify: { may: ['plan', 'dataplane/service-definitions'] },
   deploy: { may: ['run', 'kube', 'render', 'verify'] },
   controllers: { may: ['kube', 'render'] },

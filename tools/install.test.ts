@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { isOutdated } from './install.mjs'
@@ -37,4 +38,43 @@ it('the lock file lists the packages of every platform, which npm ci requires', 
     ),
   )
   expect(missing).toEqual([])
+})
+
+it('the lock file has a hash of every package but builds of development tools for other platforms', () => {
+  interface Locked {
+    readonly integrity?: string
+    readonly optional?: boolean
+    readonly dev?: boolean
+    readonly link?: boolean
+    readonly os?: readonly string[]
+    readonly cpu?: readonly string[]
+  }
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+    packages: Readonly<Record<string, Locked>>
+  }
+  const unverified = Object.entries(packages).filter(([name, { integrity, optional, dev, link, os, cpu }]) => {
+    const isOtherPlatform = optional && dev && (os ?? cpu) !== undefined
+    return name !== '' && !link && !integrity?.startsWith('sha512-') && !isOtherPlatform
+  })
+  expect(unverified.map(([name]) => name)).toEqual([])
+})
+
+describe('the image', () => {
+  const text = readFileSync('Containerfile', 'utf8')
+  const [, check = ''] = /^RUN (case "\$NODE_IMAGE" .*)$/m.exec(text) ?? []
+
+  it('has no base image but the one that is given', () => {
+    const bases = [...text.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base)
+    expect(bases).toEqual(['${NODE_IMAGE}', '${NODE_IMAGE}'])
+    expect(text).toMatch(/^ARG NODE_IMAGE$/m)
+  })
+
+  it.each([
+    [`node:20-slim@sha256:${'a'.repeat(64)}`, 0],
+    ['node:20-slim', 1],
+    ['', 1],
+  ])('is built from %j only with a digest', (image, status) => {
+    const env = { PATH: process.env['PATH'], NODE_IMAGE: image }
+    expect(spawnSync('sh', ['-c', check], { env }).status).toBe(status)
+  })
 })

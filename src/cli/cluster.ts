@@ -58,15 +58,36 @@ export async function gatherSnapshot(
 ): Promise<SnapshotResult> {
   if (source.from !== undefined) {
     const { loadDump } = await import('../kube/dump.ts')
-    return loadDump(path.resolve(io.cwd, source.from), kinds, io.stop)
+    return withTypedObjects(await loadDump(path.resolve(io.cwd, source.from), kinds, io.stop))
   }
   const { takeSnapshot } = await import('../kube/snapshot.ts')
   const connection = await openCluster(source, io)
   try {
-    return await takeSnapshot(connection.client, kinds, { ...options, signal: io.stop })
+    return withTypedObjects(await takeSnapshot(connection.client, kinds, { ...options, signal: io.stop }))
   } finally {
     await connection.close()
   }
+}
+
+/** Leaves out fields that would break the code for their kind, and reports them. */
+export async function withTypedObjects(result: SnapshotResult): Promise<SnapshotResult> {
+  const { keepTypedFields } = await import('../kube/typed-snapshot.ts')
+  const { addressBlockKind } = await import('../api/address-block.ts')
+  const { dnsDataKind } = await import('../api/dnsdata.ts')
+  const { dnsMasqKind } = await import('../api/dnsmasq.ts')
+  const { ipSetKind, reservationKind } = await import('../api/ipset.ts')
+  const { netConfigKind } = await import('../api/netconfig.ts')
+  const { nodeServices, servedKinds, fallbackKinds } = await import('../dataplane/service-definitions/all.ts')
+  return keepTypedFields(result, [
+    addressBlockKind,
+    dnsDataKind,
+    dnsMasqKind,
+    ipSetKind,
+    reservationKind,
+    netConfigKind,
+    ...servedKinds(nodeServices),
+    ...fallbackKinds(nodeServices),
+  ])
 }
 
 /** Fails for a dump without objects, which would pass every check, and reports its broken files. */

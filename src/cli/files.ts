@@ -1,9 +1,10 @@
 /** Reads input from a path or stdin, and writes output files; failures become findings. */
-import { createReadStream, existsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { inputTooLarge, unreadableFile, unwritableFile } from '../errors/common.ts'
 import { Failure, failure, formatError } from '../errors/failure.ts'
 import { fileExists } from '../errors/new-file.ts'
+import { readLimited } from '../files/read-limited.ts'
 import { replaceUnchanged } from '../files/replace-unchanged.ts'
 import { type WriteFileOptions, writeFileAtomically } from '../files/write-file.ts'
 import type { Io } from './io.ts'
@@ -11,8 +12,9 @@ import type { Io } from './io.ts'
 /** `-` is stdin; paths are relative to the working directory. `madeBy` is the command that creates such a file. */
 export async function readInput(name: string, io: Io, madeBy?: string): Promise<Uint8Array> {
   try {
-    const stream = name === '-' ? io.stdin : createReadStream(path.resolve(io.cwd, name))
-    return await readLimited(stream, name)
+    const bytes = await readLimited(name === '-' ? io.stdin : path.resolve(io.cwd, name), INPUT_LIMIT_MIB * 1024 ** 2)
+    if (!bytes) throw failure(inputTooLarge, { file: name, limitMiB: INPUT_LIMIT_MIB })
+    return bytes
   } catch (thrown) {
     if (thrown instanceof Failure) throw thrown
     const facts = { file: name, reason: formatSystemError(thrown), ...(madeBy !== undefined && { madeBy }) }
@@ -21,18 +23,6 @@ export async function readInput(name: string, io: Io, madeBy?: string): Promise<
 }
 
 const INPUT_LIMIT_MIB = 64
-
-async function readLimited(stream: NodeJS.ReadableStream, file: string): Promise<Uint8Array> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of stream) {
-    const part = Buffer.from(chunk as Uint8Array | string)
-    bytes += part.length
-    if (bytes > INPUT_LIMIT_MIB * 1024 ** 2) throw failure(inputTooLarge, { file, limitMiB: INPUT_LIMIT_MIB })
-    chunks.push(part)
-  }
-  return Buffer.concat(chunks)
-}
 
 /** Without `replace`, an existing file is not overwritten. */
 export async function writeOutput(name: string, text: string, io: Io, options: WriteFileOptions): Promise<void> {

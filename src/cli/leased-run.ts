@@ -3,6 +3,7 @@
 import { leaseLost } from '../deploy/findings/up.ts'
 import { finding } from '../errors/finding.ts'
 import type { KubeClient } from '../kube/client.ts'
+import type { WriteGuard } from '../kube/write-guard.ts'
 import type { EventSink } from '../run/events.ts'
 import type { Io } from './io.ts'
 import { formatFinding } from './output/findings.ts'
@@ -16,6 +17,10 @@ export interface LeasedRun {
   readonly sink: EventSink
   /** Aborted by Ctrl-C and when the Lease is lost. */
   readonly stop: AbortSignal
+  /** Its writes are refused when the Lease is lost, also after a pause of the whole process. */
+  readonly client: KubeClient
+  /** For what is done past the client: throws when the Lease is lost. */
+  readonly guard: WriteGuard
 }
 
 export async function runWithLease<T>(
@@ -29,10 +34,11 @@ export async function runWithLease<T>(
   await ensureSystemNamespace(client)
   const identity = runIdentity()
   const onDoubt = (holder: string): void => io.stderr(`waiting to see whether the run of ${holder} is still alive\n`)
-  return withRunLease({ client, identity, stop: io.stop, onDoubt }, async (lost) => {
+  return withRunLease({ client, identity, stop: io.stop, onDoubt }, async ({ lost, client, guard }) => {
     const printer = choosePrinter(events, io)
     try {
-      return await work({ run: identity, sink: printer.sink, stop: AbortSignal.any([io.stop, lost]) })
+      const stop = AbortSignal.any([io.stop, lost])
+      return await work({ run: identity, sink: printer.sink, stop, client, guard })
     } finally {
       printer.close()
       if (lost.aborted && !io.stop.aborted) io.stderr(formatFinding(finding(leaseLost, {}), io.colour.stderr))

@@ -172,14 +172,14 @@ function startDataPlane(
   context: PartContext,
 ): Readonly<Record<string, AdmissionHandler>> {
   const { has = () => false, runtime, record, env, transport } = context
-  const { client } = runtime
+  const { client, guard } = runtime
   const isServed = (definition: ServiceDefinition): boolean => requiredKinds(definition).every(has)
   const services = allServices.filter(isServed)
   const { controllers, caches } = createDataPlane({
     runtime,
     services,
     unserved: allServices.filter((definition) => !isServed(definition)),
-    controlPlane: createNovaControlPlane({ client, transport }),
+    controlPlane: createNovaControlPlane({ client, transport, guard }),
     env,
     record,
     ...(has(bareMetalHosts) && { machines: bareMetalHosts }),
@@ -202,7 +202,7 @@ function startRunController(context: PartContext): void {
   let enqueue = (_key: string): void => {}
   const executor = isJobs
     ? jobExecutor({ client, timeLimitMs })
-    : localExecutor({ folder: runsFolder(env), timeLimitMs, onEnded: (key) => enqueue(key) })
+    : localExecutor({ folder: runsFolder(env), timeLimitMs, guard: runtime.guard, onEnded: (key) => enqueue(key) })
   const runs = runtime.cache<AnsibleRun>({ kind: ansibleRuns }, runIndexes)
   const watches = isJobs ? [jobWatch] : []
   enqueue = runtime.add(runController({ client, runs, executor, settings, policy, record, watches })).enqueue

@@ -3,9 +3,9 @@ import { memoryCluster } from '../../test/memory-cluster.ts'
 import type { Lock, LockedCloud } from '../plan/lock.ts'
 import {
   deleteInventory,
+  deleteSystemNamespace,
   findLockConflicts,
   mergeRecordedLock,
-  removeSystemNamespace,
   writeInventory,
 } from './inventory.ts'
 
@@ -56,7 +56,7 @@ describe('an inventory', () => {
     await deleteInventory(client, 'a')
     expect(objects('ConfigMap')).toMatchObject([{ data: { mine: 'x' } }])
     await client.delete({ apiVersion: 'v1', kind: 'ConfigMap', ...metadata })
-    await removeSystemNamespace(client)
+    await deleteSystemNamespace(client)
     expect(objects('Namespace')).toHaveLength(1)
   })
 })

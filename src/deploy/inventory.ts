@@ -4,6 +4,7 @@
  * An inventory is written before the first apply and trimmed only after an object is gone, so none of ours is unlisted.
  * Prune, down and resume need nothing else, on any machine.
  */
+import { asRecord } from '../api/json.ts'
 import { type KubeObject, objectKey } from '../api/object.ts'
 import { isManagedByStackloom, MANAGED_BY_LABEL } from '../api/ownership.ts'
 import { formatGroupKind } from '../api/snapshot.ts'
@@ -74,12 +75,23 @@ export function parseInventory(configMap: KubeObject): Inventory {
       site: data['site'] ?? '',
       ...(cloud !== undefined && cloud !== SHARED && { cloud: cloud.replace(/^cloud-/, '') }),
       ...(data['namespace'] !== undefined && { namespace: data['namespace'] }),
-      objects: JSON.parse(data['objects'] ?? '[]') as readonly InventoryEntry[],
+      objects: parseEntries(data['objects'] ?? '[]'),
       ...(data['lock'] !== undefined && { lock: data['lock'] }),
     }
   } catch (thrown) {
     throw failure(unreadableInventory, { name: configMap.metadata.name }, { cause: thrown, exitCode: 1 })
   }
+}
+
+function parseEntries(text: string): readonly InventoryEntry[] {
+  const entries: unknown = JSON.parse(text)
+  if (!Array.isArray(entries) || !entries.every(isEntry)) throw new TypeError('not a list of objects')
+  return entries
+}
+
+function isEntry(value: unknown): value is InventoryEntry {
+  const { apiVersion, kind, name, namespace = '', uid = '' } = asRecord(value)
+  return [apiVersion, kind, name, namespace, uid].every((field) => typeof field === 'string')
 }
 
 export function renderInventory({ site, cloud, namespace, objects, lock }: Inventory): KubeObject {
@@ -155,15 +167,17 @@ export async function ensureSystemNamespace(client: KubeClient): Promise<void> {
   await client.apply({ apiVersion, kind, metadata }, { fieldManager: FIELD_MANAGER })
 }
 
-/**
- * Deletes the namespace unless an inventory is left, such as that of a cloud whose volumes were kept. Waits for the end
- * of the deletion, so that nothing is left when the command says so, but not longer than a minute.
- */
-export async function removeSystemNamespace(client: KubeClient): Promise<void> {
-  if ((await readInventories(client)).length > 0) return
-  if (!(await deleteManaged(client, namespaceRef))) return
+/** Deletes the namespace unless an inventory is left, such as that of a cloud whose volumes were kept. */
+export async function deleteSystemNamespace(client: KubeClient): Promise<void> {
+  if ((await readInventories(client)).length === 0) await deleteManaged(client, namespaceRef)
+}
+
+/** Waits for the end of a deletion, so that nothing is left when the command says so, but not longer than a minute. */
+export async function waitForSystemNamespace(client: KubeClient): Promise<void> {
   const until = systemClock.now() + 60_000
-  while (systemClock.now() < until && (await client.get(namespaceRef))) await systemClock.sleep(250)
+  const isTerminating = async (): Promise<boolean> =>
+    (await client.get(namespaceRef))?.metadata.deletionTimestamp !== undefined
+  while (systemClock.now() < until && (await isTerminating())) await systemClock.sleep(250)
 }
 
 /** Removes deleted clouds from the recorded lock, so that their addresses are free again. */

@@ -1,24 +1,29 @@
 /**
  * Holds a Lease while `up`, `down`, `adopt` or `update` writes, so that only one run at a time changes a cluster.
  *
- * If the holder is alive, the run is refused. A holder on this machine counts as dead when its process is gone; a holder
- * on another machine when its Lease has expired.
+ * If the holder is alive, the run is refused. A holder on this machine counts as dead when its process is gone; any other
+ * holder when its Lease has expired. Every write checks the Lease: a process that slept past it writes nothing more.
  */
+import { randomUUID } from 'node:crypto'
 import { hostname, userInfo } from 'node:os'
 import type { KubeObject } from '../api/object.ts'
 import { getString } from '../api/raw-object.ts'
 import { systemClock } from '../clock/clock.ts'
 import { failure } from '../errors/failure.ts'
+import { isRunning } from '../files/process-alive.ts'
+import { processScope } from '../files/process-scope.ts'
 import { isApiError } from '../kube/api-error.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { type LeaseTiming, runAsLeader } from '../kube/leader-election.ts'
-import { anotherRun } from './findings/up.ts'
+import { leaderFencedClient } from '../kube/leadership.ts'
+import type { WriteGuard } from '../kube/write-guard.ts'
+import { anotherRun, leaseLost } from './findings/up.ts'
 import { SYSTEM_NAMESPACE } from './inventory.ts'
 
 const NAME = 'stackloom-up'
 
 /** Longer than a controller's: a run of many clouds keeps the server busy, and its own renewals may wait. */
-const timing: LeaseTiming = { leaseMs: 30_000, renewDeadlineMs: 20_000, retryMs: 2_000, attemptMs: 8_000 }
+const defaultTiming: LeaseTiming = { leaseMs: 30_000, renewDeadlineMs: 20_000, retryMs: 2_000, attemptMs: 8_000 }
 
 export interface RunLeaseOptions {
   readonly client: KubeClient
@@ -26,16 +31,32 @@ export interface RunLeaseOptions {
   /** Called once while it is not yet clear whether another run is alive. */
   readonly onDoubt?: (holder: string) => void
   readonly stop: AbortSignal
+  readonly timing?: LeaseTiming
 }
 
-/** `alice@laptop:4711:k3j2`: user, machine, process id, and a random part against reused process ids. */
-export function runIdentity(pid = process.pid): string {
-  return `${userInfo().username}@${hostname()}:${pid}:${Math.random().toString(36).slice(2, 8)}`
+/** What the work gets while the run holds the Lease. */
+export interface HeldLease {
+  /** Aborts when the Lease is lost. */
+  readonly lost: AbortSignal
+  /** Throws when the Lease is lost. Computed at each call, so that it is right before any timer fires after a pause. */
+  readonly guard: WriteGuard
+  /** Checks the Lease when a write is about to be sent. */
+  readonly client: KubeClient
 }
 
-/** Runs the work while holding the Lease; the signal aborts when the Lease is lost. */
-export async function withRunLease<T>(options: RunLeaseOptions, work: (lost: AbortSignal) => Promise<T>): Promise<T> {
-  const { client, identity, stop } = options
+/**
+ * `alice@laptop:4711:k3j2a9:1f0c…`: user, host name, process id, a random part against reused process ids, and the scope
+ * of the process id: many machines and containers have the same host name.
+ */
+export function runIdentity(pid = process.pid, scope = processScope()): string {
+  return [`${userInfo().username}@${hostname()}`, pid, randomUUID().slice(0, 8), scope ?? '']
+    .map((part) => String(part).replaceAll(':', '_'))
+    .join(':')
+}
+
+/** Runs the work while holding the Lease. */
+export async function withRunLease<T>(options: RunLeaseOptions, work: (held: HeldLease) => Promise<T>): Promise<T> {
+  const { client, identity, stop, timing = defaultTiming } = options
   const refused = new AbortController()
   const waiting = new AbortController()
   let refusal: unknown
@@ -49,9 +70,12 @@ export async function withRunLease<T>(options: RunLeaseOptions, work: (lost: Abo
   try {
     await runAsLeader(
       lease,
-      async ({ signal }) => {
+      async ({ signal: lost, isHeld }) => {
         waiting.abort()
-        result = { value: await work(signal) }
+        const guard = (): void => {
+          if (!isHeld()) throw failure(leaseLost, {}, { exitCode: 1 })
+        }
+        result = { value: await work({ lost, guard, client: leaderFencedClient(client, guard) }) }
       },
       AbortSignal.any([stop, refused.signal]),
     )
@@ -66,7 +90,7 @@ export async function withRunLease<T>(options: RunLeaseOptions, work: (lost: Abo
 
 /** Throws when the holder renews its Lease while this run waits for it: then the other run is alive. */
 async function watchHolder(options: RunLeaseOptions, until: AbortSignal): Promise<void> {
-  const { client, identity, onDoubt } = options
+  const { client, identity, onDoubt, timing = defaultTiming } = options
   let first: string | undefined
   while (!until.aborted) {
     const lease = await readLease(client)
@@ -84,21 +108,17 @@ async function watchHolder(options: RunLeaseOptions, until: AbortSignal): Promis
 
 async function releaseDeadHolder({ client }: RunLeaseOptions): Promise<void> {
   const lease = await readLease(client)
-  const [user = '', pid = ''] = leaseHolder(lease).split(':')
-  if (!lease || user.split('@')[1] !== hostname() || isProcessAlive(Number(pid))) return
+  if (!lease || !isDeadHolder(leaseHolder(lease))) return
   const spec = { ...(lease['spec'] as object), holderIdentity: '' }
   await client.update({ ...lease, spec }).catch((thrown: unknown) => {
     if (!isApiError(thrown, 'conflict')) throw thrown
   })
 }
 
-function isProcessAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (thrown) {
-    return (thrown as NodeJS.ErrnoException).code === 'EPERM'
-  }
+/** True only for a holder whose process id belongs to this machine and is not in use. */
+function isDeadHolder(holder: string): boolean {
+  const [, pid = '', , scope = ''] = holder.split(':')
+  return scope !== '' && scope === processScope() && !isRunning(Number(pid))
 }
 
 function readLease(client: KubeClient): Promise<KubeObject | undefined> {

@@ -4,6 +4,7 @@
  * Only interfaces. `http-client.ts` implements them; a test may pass any value of this shape.
  */
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
+import type { WriteGuard } from './write-guard.ts'
 
 export interface ObjectRef extends GroupVersionKind {
   readonly name: string
@@ -51,6 +52,8 @@ export interface RequestOptions {
 export interface WriteOptions extends RequestOptions {
   readonly fieldManager?: string
   readonly dryRun?: boolean
+  /** Called each time the request is about to be sent; nothing is sent when it throws. */
+  readonly guard?: WriteGuard
 }
 
 export interface ApplyOptions extends WriteOptions {

@@ -150,3 +150,11 @@ describe('loadDump', () => {
     fc.assert(fc.property(fc.uint8Array(), (bytes) => void parseDocuments(bytes)))
   })
 })
+
+describe('a dump without end', { timeout: 120_000 }, () => {
+  it('is skipped after its limit, with the reason', async () => {
+    const { snapshot, findings } = await loadDump('/dev/zero')
+    expect(snapshot.objects).toEqual([])
+    expect(findings).toMatchObject([{ code: 'SL1123', message: '/dev/zero was skipped: it has more than 256 MiB' }])
+  })
+})

@@ -4,18 +4,24 @@
  * Never fails on content: a broken document is reported and left out, other files are ignored.
  */
 
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { CORE_SCHEMA, load, YAMLException } from 'js-yaml'
 import { isRecord } from '../api/json.ts'
 import { type GroupVersionKind, type KubeObject, objectIdentity } from '../api/object.ts'
 import { formatGroupKind, type UnreadKind } from '../api/snapshot.ts'
-import { unreadableFile } from '../errors/common.ts'
+import { inputTooLarge, unreadableFile } from '../errors/common.ts'
 import { failure, formatError, formatSystemError } from '../errors/failure.ts'
 import { type Finding, finding } from '../errors/finding.ts'
+import { readLimited } from '../files/read-limited.ts'
 import { unreadableDump, unreadKind } from './findings/api-server.ts'
 import { formatSubject } from './paths.ts'
 import type { SnapshotResult } from './snapshot.ts'
+
+/** A must-gather of hundreds of nodes is a tenth of it; a device such as /dev/zero has no end. */
+const MIB = 1024 ** 2
+const FILE_LIMIT_MIB = 256
+const TOTAL_LIMIT_MIB = 1024
 
 /** Reads a file, or a folder with its subfolders. Without kinds: everything that looks like an object. */
 export async function loadDump(
@@ -27,10 +33,13 @@ export async function loadDump(
   const objects = new Map<string, KubeObject>()
   const seen = new Set<string>()
   const findings: Finding[] = []
+  let readBytes = 0
   for (const file of await dumpFiles(where)) {
     signal?.throwIfAborted()
-    const { documents, broken } = await readDump(file)
-    findings.push(...broken.map((brokenDocument) => brokenFinding(file, brokenDocument)))
+    const { documents, broken, bytes } = await readDump(file)
+    readBytes += bytes
+    if (readBytes > TOTAL_LIMIT_MIB * MIB) throw failure(inputTooLarge, { file: where, limitMiB: TOTAL_LIMIT_MIB })
+    for (const brokenDocument of broken) findings.push(brokenFinding(file, brokenDocument))
     for (const document of documents) {
       for (const { object, of } of findObjects(document)) {
         seen.add(of)
@@ -64,14 +73,14 @@ async function dumpFiles(where: string): Promise<readonly string[]> {
   }
 }
 
-async function readDump(file: string): Promise<ReturnType<typeof parseDocuments>> {
+async function readDump(file: string): Promise<ParsedDocuments & { readonly bytes: number }> {
+  const skip = (reason: string) => ({ documents: [], broken: [{ reason, line: 1, column: 1 }], bytes: 0 })
   try {
-    return parseDocuments(await readFile(file))
+    const content = await readLimited(file, FILE_LIMIT_MIB * MIB)
+    if (!content) return skip(`it has more than ${FILE_LIMIT_MIB} MiB`)
+    return { ...parseDocuments(content), bytes: content.length }
   } catch (thrown) {
-    return {
-      documents: [],
-      broken: [{ reason: formatSystemError(thrown) || formatError(thrown), line: 1, column: 1 }],
-    }
+    return skip(formatSystemError(thrown) || formatError(thrown))
   }
 }
 

@@ -61,8 +61,8 @@ export function createKubeClient(transport: Transport): KubeClient {
   ): Promise<KubeObject> => {
     const subject = formatSubject(ref, ref)
     const query = { ...writeQuery(options), ...options.extra }
-    const { signal, priority } = options
-    const response = await send({ ...call, query, subject, object: toLocation(ref), signal, priority }, ref)
+    const { signal, priority, guard } = options
+    const response = await send({ ...call, query, subject, object: toLocation(ref), signal, priority, guard }, ref)
     return parseObject(response, { server, verb: call.verb, subject })
   }
 
@@ -156,6 +156,7 @@ export function createKubeClient(transport: Transport): KubeClient {
             body: deleteBody(options),
             idempotent: true,
             signal: options.signal,
+            guard: options.guard,
             verb: 'delete',
             subject: formatSubject(ref, ref),
             object: toLocation(ref),

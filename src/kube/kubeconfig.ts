@@ -10,8 +10,9 @@ import path from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { load, YAMLException } from 'js-yaml'
 import { isRecord } from '../api/json.ts'
-import { unreadableFile } from '../errors/common.ts'
-import { failure, formatError, formatSystemError } from '../errors/failure.ts'
+import { inputTooLarge, unreadableFile } from '../errors/common.ts'
+import { Failure, failure, formatError, formatSystemError } from '../errors/failure.ts'
+import { readLimited } from '../files/read-limited.ts'
 import type { Identity } from './credential.ts'
 import { brokenKubeconfig } from './findings/connection.ts'
 
@@ -93,10 +94,16 @@ export async function readKubeconfig(files: readonly string[], required: boolean
   return { clusters, users, contexts, currentContext, files: readFiles }
 }
 
+/** A kubeconfig holds at most a few certificates for each cluster. */
+const LIMIT_MIB = 16
+
 async function readText(file: string, required: boolean): Promise<string | undefined> {
   try {
-    return await readFile(file, 'utf8')
+    const content = await readLimited(file, LIMIT_MIB * 1024 ** 2)
+    if (!content) throw failure(inputTooLarge, { file, limitMiB: LIMIT_MIB })
+    return content.toString('utf8')
   } catch (thrown) {
+    if (thrown instanceof Failure) throw thrown
     if (!required && (thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw failure(unreadableFile, { file, reason: formatSystemError(thrown) }, { cause: thrown })
   }

@@ -6,7 +6,7 @@ import { type MemoryCluster, memoryCluster } from '../../test/memory-cluster.ts'
 import type { KubeClient } from './client.ts'
 import { type LeaseTiming, runAsLeader } from './leader-election.ts'
 import type { Leadership, LeadershipEnd } from './leadership.ts'
-import { leaderFencedClient } from './leadership.ts'
+import { leaderFencedClient, leaderGuard } from './leadership.ts'
 
 const place = { namespace: 'stackloom-system', name: 'operator' }
 const timing: LeaseTiming = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000, attemptMs: 4_000 }
@@ -181,7 +181,8 @@ describe('leader election', () => {
     const clock = manualClock()
     const first = candidate(cluster.client, clock, 'one')
     await settled()
-    const writer = leaderFencedClient(cluster.client, () => first.leadership()?.isHeld() ?? false)
+    const guard = leaderGuard(() => first.leadership()?.isHeld() ?? false)
+    const writer = leaderFencedClient(cluster.client, guard)
     const leaseless = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'openstack' } }
     await writer.create(leaseless)
     // Time passes, and no timer has run yet: the write runs first.

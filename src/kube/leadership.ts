@@ -7,6 +7,7 @@ import type { Clock } from '../clock/clock.ts'
 import { failure } from '../errors/failure.ts'
 import type { KubeClient } from './client.ts'
 import { leadershipLost } from './findings/runtime.ts'
+import type { WriteGuard } from './write-guard.ts'
 
 export interface Leadership {
   /** Fires when the leadership ends: stopped or lost. */
@@ -84,19 +85,21 @@ export function elapsedSince(clock: Clock, { elapsed, wall }: ClockReading): num
   return Math.max(clock.elapsed() - elapsed, clock.now() - wall)
 }
 
-export function leaderFencedClient(client: KubeClient, holds: () => boolean): KubeClient {
-  const guard = <A extends readonly unknown[], R>(write: (...args: A) => Promise<R>) => {
-    return async (...args: A): Promise<R> => {
-      if (!holds()) throw failure(leadershipLost, {})
-      return write(...args)
-    }
-  }
+/** Returns the client with a guard on every write: each one is refused when the guard throws. */
+export function leaderFencedClient(client: KubeClient, guard: WriteGuard): KubeClient {
   return {
     ...client,
-    create: guard(client.create),
-    update: guard(client.update),
-    apply: guard(client.apply),
-    patch: guard(client.patch),
-    delete: guard(client.delete),
+    create: async (object, options) => (guard(), client.create(object, { ...options, guard })),
+    update: async (object, options) => (guard(), client.update(object, { ...options, guard })),
+    apply: async (object, options) => (guard(), client.apply(object, { ...options, guard })),
+    patch: async (ref, patch, options) => (guard(), client.patch(ref, patch, { ...options, guard })),
+    delete: async (ref, options) => (guard(), client.delete(ref, { ...options, guard })),
+  }
+}
+
+/** The guard of a program that writes only while it is the leader. */
+export function leaderGuard(isLeader: () => boolean): WriteGuard {
+  return () => {
+    if (!isLeader()) throw failure(leadershipLost, {})
   }
 }

@@ -117,6 +117,17 @@ describe('execInPod', () => {
     await expect(execInPod(transport, call)).rejects.toMatchObject({ findings: [{ code: 'SL1126' }] })
   })
 
+  it('does not start the command when its guard refuses while the connection is opened', async () => {
+    const { transport, requests } = await execServer(() => undefined)
+    let checks = 0
+    const guard = (): void => {
+      checks += 1
+      if (checks > 1) throw new Error('lost')
+    }
+    await expect(execInPod(transport, { ...call, guard })).rejects.toThrow('lost')
+    expect(requests).toEqual([])
+  })
+
   it('ends when it takes too long, or when it is aborted', async () => {
     const { transport } = await execServer(() => undefined)
     await expect(execInPod(transport, { ...call, timeoutMs: 50 })).rejects.toMatchObject({

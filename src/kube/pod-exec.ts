@@ -8,6 +8,7 @@ import { failure, formatError } from '../errors/failure.ts'
 import { isApiError } from './api-error.ts'
 import { podExecFailed } from './findings/api-server.ts'
 import type { Transport } from './transport.ts'
+import { guardedDispatcher, type WriteGuard } from './write-guard.ts'
 
 export interface PodCommand {
   readonly namespace: string
@@ -17,6 +18,8 @@ export interface PodCommand {
   /** The connection is closed after this time. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
+  /** Called when the request is about to be sent; the command does not start when it throws. */
+  readonly guard?: WriteGuard
 }
 
 export interface PodOutput {
@@ -58,9 +61,11 @@ async function findRefusalReason(transport: Transport, path: string, call: PodCo
 class HandshakeRefused extends Error {}
 
 async function overSocket(transport: Transport, path: string, call: PodCommand): Promise<PodOutput> {
-  const { signal, timeoutMs = 60_000 } = call
+  const { signal, guard, timeoutMs = 60_000 } = call
+  guard?.()
   signal?.throwIfAborted()
-  const { dispatcher, headers } = await transport.upgrade()
+  const { dispatcher: pool, headers } = await transport.upgrade()
+  const dispatcher = guard ? guardedDispatcher(pool, guard) : pool
   const url = transport.server.replace(/^http/, 'ws') + path
   const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
   const socket = new WebSocket(url, { protocols, dispatcher, headers: flattenHeaders(headers) })

@@ -12,6 +12,7 @@ import { errorFromThrown } from './network-error.ts'
 import { proxyWithoutCredentials } from './proxy.ts'
 import { allowManyListeners } from './signals.ts'
 import { errorFromResponse } from './status-error.ts'
+import { guardedDispatcher, type WriteGuard } from './write-guard.ts'
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
@@ -29,6 +30,8 @@ export interface ApiRequest {
   readonly signal?: AbortSignal | undefined
   /** Uses a separate connection instead of waiting for a free one. */
   readonly priority?: boolean | undefined
+  /** Called each time the request is about to be sent; nothing is sent when it throws. */
+  readonly guard?: WriteGuard | undefined
   /** For messages: the verb and its object. */
   readonly verb: string
   readonly subject: string
@@ -101,7 +104,8 @@ export function createRoundTripper({ access, clock, ...settings }: RoundTripperO
   ): Promise<ApiResponse> => {
     const body = request.body === undefined ? undefined : JSON.stringify(request.body)
     const limit = request.timeoutMs ?? settings.timeoutMs
-    const dispatcher = idleMs !== undefined || request.priority ? dispatchers.streams : dispatchers.requests
+    const pool = idleMs !== undefined || request.priority ? dispatchers.streams : dispatchers.requests
+    const dispatcher = request.guard ? guardedDispatcher(pool, request.guard) : pool
     try {
       return await dispatcher.request({
         origin,

@@ -21,11 +21,12 @@ import { type Controller, createController, type RunningController } from './con
 import { controllersHang } from './findings/runtime.ts'
 import { type LeaseOptions, runAsLeader } from './leader-election.ts'
 import type { Leadership, LeadershipEnd } from './leadership.ts'
-import { leaderFencedClient } from './leadership.ts'
+import { leaderFencedClient, leaderGuard } from './leadership.ts'
 import { type Log, silentLog } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { createNamespacesReflector } from './namespaces-reflector.ts'
 import { createReflector, type Reflector, type ReflectorTiming } from './reflector.ts'
+import type { WriteGuard } from './write-guard.ts'
 
 export interface RuntimeOptions {
   readonly client: KubeClient
@@ -59,6 +60,8 @@ export type SharedCache<T extends KubeObject = KubeObject> = CacheReader<T> & Pi
 export interface Runtime {
   /** For controllers: its writes fail when this program is not the leader. */
   readonly client: KubeClient
+  /** For what controllers do past the client, such as starting a process: throws when this program is not the leader. */
+  readonly guard: WriteGuard
   /** The shared cache of a source; the first call creates it. */
   readonly cache: <T extends KubeObject = KubeObject>(
     source: Source,
@@ -88,6 +91,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   let start: ((entry: Reflected) => void) | undefined
 
   const isLeader = (): boolean => (election ? (leadership?.isHeld() ?? false) : true)
+  const guard = leaderGuard(isLeader)
 
   const reflect = (source: Source): Reflected => {
     const id = sourceKey(source)
@@ -155,7 +159,8 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   }
 
   return {
-    client: leaderFencedClient(client, isLeader),
+    client: leaderFencedClient(client, guard),
+    guard,
     cache: <T extends KubeObject>(source: Source, indexes: Readonly<Record<string, IndexFunction<T>>> = {}) => {
       const { cache } = reflect(source)
       for (const [name, valuesOf] of Object.entries(indexes)) cache.declareIndex(name, valuesOf as IndexFunction)

@@ -131,6 +131,24 @@ describe('a request', () => {
     expect(server.seen).toHaveLength(1)
   })
 
+  it('is not sent when its guard refuses after it waited for a connection or before a retry', async () => {
+    let held = true
+    const guard = (): void => {
+      if (!held) throw new Error('lost')
+    }
+    const pending: ServerResponse[] = []
+    const server = await startServer((_, answer) => void pending.push(answer))
+    const transport = transportTo(server.url, {}, { connections: 1 })
+    const first = transport.json({ ...create, guard })
+    const queued = transport.json({ ...create, guard })
+    await expect.poll(() => pending.length).toBe(1)
+    held = false
+    pending[0]?.writeHead(503, { 'retry-after': '1' }).end('{}')
+    await expect(queued).rejects.toThrow('lost')
+    await expect(first).rejects.toThrow('lost')
+    expect(server.seen).toHaveLength(1)
+  })
+
   it('stops when its signal is aborted, with the reason of the caller', async () => {
     const server = await startServer(() => undefined)
     const stop = new AbortController()

@@ -3,7 +3,7 @@ import { networkNames } from '../api/lab.ts'
 import { parseAddress } from '../net/address.ts'
 import { parseCidr } from '../net/cidr.ts'
 import { reverseName, reverseZones } from '../net/reverse-dns.ts'
-import { addressOnNetwork, type Lab, nameserverAddress } from './lab.ts'
+import { addressOnNetwork, instanceNameserver, type Lab, nameserverAddress } from './lab.ts'
 import type { TreeFile } from './tree.ts'
 
 export interface HostRecord {
@@ -103,7 +103,7 @@ export function parseSerial(zone: string | undefined): number | undefined {
   return serial === undefined ? undefined : Number(serial)
 }
 
-/** Listens on the node's address only: keepalived needs the VIPs, and systemd-resolved uses 127.0.0.53. */
+/** Listens on the node's addresses only, the external one for instances: keepalived needs the VIPs, and systemd-resolved uses 127.0.0.53. */
 export function namedConfFile(lab: Lab): TreeFile {
   const acl = Object.values(lab.networks).map((network) => `    ${network.subnet};`)
   const zones = buildZones(lab).map(
@@ -123,7 +123,7 @@ ${acl.join('\n')}
 
 options {
     directory "/var/cache/bind";
-    listen-on { 127.0.0.1; ${nameserverAddress(lab)}; };
+    listen-on { 127.0.0.1; ${listenAddresses(lab)} };
     listen-on-v6 { none; };
     allow-query { lab; };
     allow-recursion { lab; };
@@ -135,4 +135,8 @@ options {
 
 ${zones.join('\n')}`,
   }
+}
+
+function listenAddresses(lab: Lab): string {
+  return [...new Set([nameserverAddress(lab), instanceNameserver(lab)])].map((address) => `${address};`).join(' ')
 }

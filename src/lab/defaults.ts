@@ -7,7 +7,17 @@ import { createHash } from 'node:crypto'
 import { type LabFile, type NetworkName, type NodeRole, networkNames } from '../api/lab.ts'
 import { formatValue } from '../net/address.ts'
 import { parseCidr } from '../net/cidr.ts'
-import type { HostBudget, Lab, LabDisk, LabNetwork, LabNic, LabNode, TerraformSettings, VmImage } from './lab.ts'
+import {
+  cirrosFile,
+  type HostBudget,
+  type Lab,
+  type LabDisk,
+  type LabNetwork,
+  type LabNic,
+  type LabNode,
+  type TerraformSettings,
+  type VmImage,
+} from './lab.ts'
 
 type Spec = LabFile['spec']
 type NodeFile = Spec['nodes'][number]
@@ -33,7 +43,8 @@ const NETWORKS: Readonly<Record<NetworkName, NetworkDefaults>> = {
     attached: ['control', 'network', 'monitoring', 'compute', 'storage', 'ceph-mon'],
   },
   tunnel: { lima: 'tunnel', mode: 'host', interface: 'tun0', attached: ['network', 'compute'] },
-  external: { lima: 'external', mode: 'host', interface: 'ext0', attached: ['network'] },
+  // NAT to the internet: instances leave the lab through their router.
+  external: { lima: 'external', mode: 'shared', interface: 'ext0', attached: ['network'] },
   storage: {
     lima: 'storage',
     mode: 'host',
@@ -215,7 +226,7 @@ function macAddress(lab: string, number: number, index: number): string {
 function resolveTerraform(arch: Lab['arch'], file: Spec['terraform']): TerraformSettings {
   return {
     tenantSubnet: file?.tenantSubnet ?? '10.10.0.0/24',
-    image: file?.image ?? { name: 'cirros', file: `images/cirros-0.6.3-${arch}-disk.img` },
+    image: file?.image ?? { name: 'cirros', file: cirrosFile(arch) },
     flavors: file?.flavors ?? [
       { name: 'm1.tiny', vcpus: 1, ram: 512, disk: 1 },
       { name: 'm1.small', vcpus: 1, ram: 2048, disk: 10 },

@@ -164,6 +164,18 @@ export function dnsNode(lab: Lab): LabNode {
   return node
 }
 
+/** The nameserver on the external network, which instances reach through their router. */
+export function instanceNameserver(lab: Lab): string {
+  return addressOnNetwork(dnsNode(lab), 'external') ?? nameserverAddress(lab)
+}
+
+/** The default image, below the folder of the Terraform files. */
+export function cirrosFile(arch: Arch): string {
+  return `images/cirros-${CIRROS_VERSION}-${arch}-disk.img`
+}
+
+export const CIRROS_VERSION = '0.6.3'
+
 export function nameserverAddress(lab: Lab): string {
   return dnsNode(lab).address
 }

@@ -13,6 +13,7 @@ const node = (name: string): LabNode => lab.nodes.find((node) => node.name === n
 /** Rows of document 004 that the presets change, with the reason. Everything else is as in the document. */
 const corrected = {
   'storage_interface maps iSCSI': 'removed from Kolla-Ansible: tgtd_interface_address and target_ip_address instead',
+  'isolated external network': 'instances need a way out, so it is shared, which is NAT',
   'external VIP on the raw network port': 'the raw port is a member of br-ex, so a second NIC, vip0, has the VIP',
   'Ubuntu container images on ARM64': 'upstream publishes Debian images only for aarch64',
   'tunnel carries VXLAN': 'OVN uses Geneve',
@@ -58,7 +59,7 @@ describe("document 004's network table", () => {
   it.each([
     ['management', 'shared', '192.168.105.0/24', ['node1', 'node2', 'node3']],
     ['tunnel', 'host', '10.0.1.0/24', ['node1', 'node2']],
-    ['external', 'host', '10.0.2.0/24', ['node1']],
+    ['external', 'shared', '10.0.2.0/24', ['node1']],
     ['storage', 'host', '10.0.3.0/24', ['node1', 'node2', 'node3']],
   ] as const)('%s', (name, mode, subnet, attached) => {
     expect(lab.networks[name]).toMatchObject({ mode, subnet })
@@ -95,6 +96,7 @@ describe("document 004's interface mapping", () => {
     const globals = buildGlobals(lab)
     const holds: Readonly<Record<string, () => void>> = {
       'storage_interface maps iSCSI': () => expect(vars).not.toHaveProperty('storage_interface'),
+      'isolated external network': () => expect(lab.networks.external.mode).toBe('shared'),
       'external VIP on the raw network port': () =>
         expect(vars['kolla_external_vip_interface']).not.toBe(vars['neutron_external_interface']),
       'Ubuntu container images on ARM64': () =>

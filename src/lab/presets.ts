@@ -46,7 +46,8 @@ spec:
     management: {mode: shared, subnet: 192.168.105.0/24}
     tunnel: {mode: host, subnet: 10.0.1.0/24}
     # Two NICs on this one: ext0, the raw port of OVN without any address, and vip0 for the external VIP.
-    external: {mode: host, subnet: 10.0.2.0/24, floating: 10.0.2.150-10.0.2.199}
+    # It is shared, which is NAT to the internet: instances leave the lab through their router.
+    external: {mode: shared, subnet: 10.0.2.0/24, floating: 10.0.2.150-10.0.2.199}
     storage: {mode: host, subnet: 10.0.3.0/24}
   vips: {internal: 192.168.105.250, external: 10.0.2.250}
   nodes:

@@ -1,7 +1,7 @@
 /** Renders shell scripts: wrappers of the commands that the stages run, and the scripts that stages run in nodes. */
 import { quoteShellWord } from '../exec/shell-words.ts'
 import { pools } from './ceph.ts'
-import { dnsNode, type Lab, nameserverAddress, nodesWithRole, usesCeph } from './lab.ts'
+import { CIRROS_VERSION, cirrosFile, dnsNode, type Lab, nameserverAddress, nodesWithRole, usesCeph } from './lab.ts'
 import type { TreeFile } from './tree.ts'
 
 export function scriptFiles(lab: Lab): readonly TreeFile[] {
@@ -34,8 +34,11 @@ echo ${quoteShellWord(`nameserver ${nameserverAddress(lab)}`)} | sudo tee /etc/r
       'fetch-image.sh',
       'CirrOS for the instances.',
       `mkdir -p "$lab/terraform/openstack/images"
-cd "$lab/terraform/openstack/images"
-exec curl -fLO https://download.cirros-cloud.net/0.6.3/cirros-0.6.3-${lab.arch}-disk.img`,
+cd "$lab/terraform/openstack"
+image=${cirrosFile(lab.arch)}
+# Renamed last: an interrupted download must not count as the image.
+curl -fL -o "$image.part" "https://download.cirros-cloud.net/${CIRROS_VERSION}/\${image##*/}"
+mv "$image.part" "$image"`,
     ),
     node('install-bind.sh', installBind(lab)),
     node('backup-database.sh', BACKUP),

@@ -1,8 +1,10 @@
 /** Decides which parts of the operator can run in a cluster: their kinds are served, and no other operator does the work. */
 import type { GroupVersionKind } from '../api/object.ts'
-import { Failure, failure } from '../errors/failure.ts'
+import type { Clock } from '../clock/clock.ts'
+import { Failure, failure, formatError } from '../errors/failure.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import type { KubeReader } from '../kube/client.ts'
+import type { Log } from '../kube/log.ts'
 import { infraOperatorRunning, kindsMissing, unknownPart } from './findings.ts'
 import type { OperatorPart } from './parts/part.ts'
 
@@ -88,14 +90,37 @@ async function findMissingKinds(client: Discovery, kinds: readonly GroupVersionK
   return kinds.filter((_, index) => !served[index]).map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)
 }
 
-/** An infra-operator that is scaled to zero is accepted: that is how its addresses are handed over. */
 export async function refuseInfraOperator(client: Pick<KubeReader, 'list'>, signal: AbortSignal): Promise<void> {
+  const found = await findInfraOperator(client, signal)
+  if (found) throw new Failure([found], 1)
+}
+
+/** Resolves when an infra-operator is found, or without one when the signal fires. */
+export async function waitForInfraOperator(
+  client: Pick<KubeReader, 'list'>,
+  { clock, log, everyMs = 5_000 }: { readonly clock: Clock; readonly log: Log; readonly everyMs?: number },
+  signal: AbortSignal,
+): Promise<Finding | undefined> {
+  while (!signal.aborted) {
+    await clock.sleep(everyMs, signal)
+    const found = await findInfraOperator(client, signal).catch((error: unknown) => {
+      const reason = formatError(error)
+      if (!signal.aborted) log({ level: 'warn', message: `cannot look for ${INFRA_OPERATOR}`, reason })
+      return undefined
+    })
+    if (found) return found
+  }
+  return undefined
+}
+
+/** An infra-operator that is scaled to zero is accepted: that is how its addresses are handed over. */
+async function findInfraOperator(client: Pick<KubeReader, 'list'>, signal: AbortSignal): Promise<Finding | undefined> {
   const { items } = await client.list(
     { apiVersion: 'apps/v1', kind: 'Deployment' },
     { fieldSelector: `metadata.name=${INFRA_OPERATOR}`, signal },
   )
   const running = items.find((item) => (item['spec'] as { replicas?: number } | undefined)?.replicas !== 0)
-  if (!running) return
+  if (!running) return undefined
   const { namespace = '', name } = running.metadata
-  throw failure(infraOperatorRunning, { deployment: `${namespace}/${name}` }, { exitCode: 1 })
+  return finding(infraOperatorRunning, { deployment: `${namespace}/${name}` })
 }

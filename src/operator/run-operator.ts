@@ -6,7 +6,8 @@ import { type GroupVersionKind, type KubeObject, withoutManagedFields } from '..
 import { formatGroupKind } from '../api/snapshot.ts'
 import { systemClock } from '../clock/clock.ts'
 import { bareMetalHosts } from '../dataplane/machines/bare-metal.ts'
-import { failure } from '../errors/failure.ts'
+import { Failure, failure } from '../errors/failure.ts'
+import type { Finding } from '../errors/finding.ts'
 import type { AdmissionHandler } from '../kube/admission.ts'
 import type { Connection } from '../kube/connect.ts'
 import { createEventRecorder } from '../kube/event-recorder.ts'
@@ -18,7 +19,7 @@ import { createRuntime } from '../kube/runtime.ts'
 import type { Webhook } from '../webhooks/webhook-configuration.ts'
 import { checkPermissions } from './check-permissions.ts'
 import type { OperatorOptions } from './options.ts'
-import { refuseInfraOperator, requireKinds, selectParts } from './part-selection.ts'
+import { refuseInfraOperator, requireKinds, selectParts, waitForInfraOperator } from './part-selection.ts'
 import type { OperatorPart, PartContext } from './parts/part.ts'
 import { parts } from './parts.ts'
 import { LEASE_NAME } from './permissions.ts'
@@ -41,16 +42,31 @@ export async function runOperator(
     for (const { code, message } of skipped) log({ level: 'info', message: `left out: ${message}`, code })
     const program = options.observe ? observerProgram(selected) : controllerProgram(selected)
     await requireKinds(client, program.kinds)
-    if (!options.observe) {
-      await refuseInfraOperator(client, control.signal)
-      const scope = { ...options, namespace: connection.namespace }
-      await checkPermissions(client, selected, scope, log, control.signal)
-    }
-    await runProgram(connection, program, options, log, control)
+    if (options.observe) return await runProgram(connection, program, options, log, control)
+    await refuseInfraOperator(client, control.signal)
+    const scope = { ...options, namespace: connection.namespace }
+    await checkPermissions(client, selected, scope, log, control.signal)
+    const rival = stopForInfraOperator(client, log, control)
+    await runProgram(connection, program, options, log, control).finally(() => control.abort())
+    const found = await rival
+    if (found) throw new Failure([found], 1)
   } finally {
     control.abort()
     signal.removeEventListener('abort', stop)
   }
+}
+
+/** Stops the operator when an infra-operator is started after it: both would assign the same addresses. */
+async function stopForInfraOperator(
+  client: Connection['client'],
+  log: Log,
+  control: AbortController,
+): Promise<Finding | undefined> {
+  const found = await waitForInfraOperator(client, { clock: systemClock, log }, control.signal)
+  if (!found) return undefined
+  log({ level: 'error', message: found.message, code: found.code })
+  control.abort()
+  return found
 }
 
 /** The union of what the selected parts run and need. */

@@ -507,3 +507,10 @@ describe('an edit of a locked site', () => {
     expect(planSpec(words, { lock: planSpec(words).lock }).plan.findings).toEqual([])
   })
 })
+
+describe('a site of very many clouds', () => {
+  it('gets findings for what does not fit', { timeout: 240_000 }, () => {
+    const clouds = Array.from({ length: 9_000 }, (_, index) => ({ name: `c${index}`, namespace: `openstack${index}` }))
+    expect(planSpec({ clouds }).findings.length).toBeGreaterThan(100_000)
+  })
+})

@@ -97,7 +97,9 @@ export function planSite(input: PlanInput): PlanResult {
 
   const ledger = buildLedger(site, draft.networks, input.live)
   const lintInput = { reserved, suggestSubnet: draft.suggestSubnet, locate }
-  found.push(
+  // Not by push: a site of many clouds has more findings than a function takes arguments.
+  const all: readonly Finding[] = [
+    ...found,
     ...moveFindings(moves, site, locate),
     ...reader.findings,
     ...lintSite(site, clouds, locate),
@@ -108,8 +110,8 @@ export function planSite(input: PlanInput): PlanResult {
     ...renamed.values(),
     ...(isEmpty(input.lock) ? [] : lockFindings(input, lock, new Set(renamed.keys()))),
     ...lintLocked({ site, networks: draft.networks, lock: before, layout, locate }),
-  )
-  const findings = withoutDuplicates(found)
+  ]
+  const findings = withoutDuplicates(all)
   const plan = assemblePlan(site, draft, clouds, slots, applyAcceptances(findings, site.accept))
   return { plan, lock, findings }
 }

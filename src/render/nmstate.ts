@@ -128,7 +128,8 @@ function carries(plan: Plan, role: string): boolean {
 
 /** The MTU of the NIC is that of its largest segment. Its addresses are not ours, so they are left out. */
 function nicInterface(plan: Plan, nic: string, role: string, bonds: readonly Bond[]): Interface {
-  const mtu = Math.max(...plan.segments.filter((segment) => segment.nic === role).map((segment) => segment.mtu))
+  const onNic = plan.segments.filter((segment) => segment.nic === role)
+  const mtu = onNic.reduce((largest, segment) => Math.max(largest, segment.mtu), Number.NEGATIVE_INFINITY)
   const bond = bonds.find(({ name }) => name === nic)
   if (!bond) return { name: nic, type: 'ethernet', state: 'up', mtu }
   const { mode, ports, options } = bond

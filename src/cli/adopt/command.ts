@@ -53,7 +53,7 @@ async function run({ planning, connection, view }: Deployment, options: Options,
   await askConsent(adoption, options, io)
   await saveLock(planning, io)
   const { report, gaps } = await runWithLease(client, options.events, io, (leased) =>
-    adopt({ client, view, plan, cloud, ...leased }),
+    adopt({ view, plan, cloud, ...leased }),
   )
   const terminal = { columns: io.columns, colour: io.colour.stdout }
   io.stdout(

@@ -8,8 +8,8 @@ import { formatError } from '../../errors/failure.ts'
 import type { Finding } from '../../errors/finding.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import type { KubeReader } from '../../kube/client.ts'
-import { unreadKind } from '../../kube/findings/api-server.ts'
-import { type ClusterFlags, openCluster, refuseEmptyDump } from '../cluster.ts'
+import { malformedObject, unreadKind } from '../../kube/findings/api-server.ts'
+import { type ClusterFlags, openCluster, refuseEmptyDump, withTypedObjects } from '../cluster.ts'
 import type { Io } from '../io.ts'
 
 export interface Evidence {
@@ -58,7 +58,8 @@ export async function gatherFromCluster(
   { namespaces, ask, stop }: GatherOptions,
 ): Promise<Evidence> {
   const { takeSnapshot } = await import('../../kube/snapshot.ts')
-  const { snapshot } = await takeSnapshot(client, kindsToGather(rules), { namespaces, signal: stop })
+  const options = { namespaces, signal: stop }
+  const { snapshot, findings } = await withTypedObjects(await takeSnapshot(client, kindsToGather(rules), options))
   const looks = await Promise.all([
     ...referencedSecrets(snapshot).map((named) => readSecretKeys(client, named, stop)),
     ...findNovaConductors(snapshot).map((cell) => readNovaHosts(ask, cell)),
@@ -68,7 +69,7 @@ export async function gatherFromCluster(
       objects: [...snapshot.objects, ...looks.flatMap(({ object }) => object ?? [])],
       unread: [...snapshot.unread, ...looks.flatMap(({ unread }) => unread ?? [])],
     },
-    findings: [],
+    findings: findings.filter(({ code }) => code === malformedObject.code),
   }
 }
 
@@ -105,7 +106,7 @@ async function readNovaHosts(
 
 export async function gatherFromDump(from: string, rules: readonly Rule[], stop: AbortSignal): Promise<Evidence> {
   const { loadDump } = await import('../../kube/dump.ts')
-  const gathered = await loadDump(from, [...kindsToGather(rules), secrets, hosts], stop)
+  const gathered = await withTypedObjects(await loadDump(from, [...kindsToGather(rules), secrets, hosts], stop))
   refuseEmptyDump(gathered, from)
   const { snapshot, findings } = gathered
   return {

@@ -95,15 +95,19 @@ async function askAboutDeployments({ client }: Connection, options: Options, io:
 
 async function run({ client }: Connection, options: Options, mayInterrupt: boolean, io: Io): Promise<RunReport> {
   const { down } = await import('../../deploy/down/down.ts')
-  const { removeSystemNamespace, forgetRecordedClouds } = await import('../../deploy/inventory.ts')
+  const { deleteSystemNamespace, waitForSystemNamespace, forgetRecordedClouds } = await import(
+    '../../deploy/inventory.ts'
+  )
   const { all, cloud = [], deleteData = false, events } = options
   const report = await runWithLease(client, events, io, async (leased) => {
-    const done = await down({ client, clouds: all ? 'all' : cloud, deleteData, mayInterrupt, ...leased })
-    if (done.outcome === 'done' && !all) await forgetRecordedClouds(client, cloud)
+    const done = await down({ clouds: all ? 'all' : cloud, deleteData, mayInterrupt, ...leased })
+    if (done.outcome !== 'done') return done
+    // The Lease is in the namespace, so it is deleted last; and still under the Lease, or another run may use it already.
+    if (all) await deleteSystemNamespace(leased.client)
+    else await forgetRecordedClouds(leased.client, cloud)
     return done
   })
-  // The Lease is in that namespace, so it is deleted after everything else.
-  if (all && report.outcome === 'done') await removeSystemNamespace(client)
+  if (all && report.outcome === 'done') await waitForSystemNamespace(client)
   return report
 }
 

@@ -67,16 +67,15 @@ async function run(deployment: Deployment, options: Options, io: Io): Promise<Ex
   const leaving = options.prune ? changes.leftovers.map(({ ref }) => ref) : []
   const mayInterrupt = await askToInterrupt(leaving, client, options, io)
   await saveLock(planning, io)
-  const report = await runWithLease(client, options.events, io, (leased) =>
+  const report = await runWithLease(client, options.events, io, ({ guard, ...leased }) =>
     up({
       ...leased,
-      client,
       view,
       plan,
       documents,
       selection,
       what: `up ${options.file}`,
-      discoverHosts: discoverHosts(connection),
+      discoverHosts: discoverHosts(connection, guard),
       lock,
       force: options.forceConflicts ?? false,
       mayConfigureCluster,

@@ -60,7 +60,7 @@ async function run({ planning, connection, view }: Deployment, options: Options,
   const { client } = connection
   const { site } = planning.plan
   const report = await runWithLease(client, options.events, io, (leased) =>
-    update({ client, view, site, plan: { ...plan, version, wanted }, ...leased }),
+    update({ view, site, plan: { ...plan, version, wanted }, ...leased }),
   )
   const { outcome, stages } = report
   const terminal = { columns: io.columns, colour: io.colour.stdout }

@@ -55,6 +55,17 @@ describe('A run', () => {
     expect(ask(run('x'), { others: [run('y', working('*'))] }).kind).toBe('wait')
   })
 
+  it('waits for a run of another namespace on the same host, without its name', () => {
+    const other = run('y', working('a'), { namespace: 'other' })
+    const why = 'a run of namespace other works on the same hosts'
+    expect(ask(run('x'), { others: [other] })).toEqual({ kind: 'wait', why })
+  })
+
+  it('does not wait for a run of another namespace with unknown hosts', () => {
+    const other = run('y', working('*'), { namespace: 'other' })
+    expect(ask(run('x'), { others: [other] }).kind).toBe('begin')
+  })
+
   it('does not start after a success of the same inputs', () => {
     const annotations = { [INPUT_HASH_ANNOTATION]: 'abc' }
     const done = run('first', { JobStatus: 'Succeeded' }, { annotations })

@@ -48,7 +48,7 @@ export interface AttemptInputs {
   readonly hasFinalizer: boolean
   /** The state of the current attempt; read only while it runs. */
   readonly executorState?: ExecutorState
-  /** Other runs of the namespace: at least the active ones, and those with the same inputs. */
+  /** Other runs: at least the active ones of the cluster, and those of the namespace with the same inputs. */
   readonly others: readonly AnsibleRun[]
   /** The addresses of its hosts; undefined when they are unknown. */
   readonly addresses?: readonly string[] | undefined
@@ -99,7 +99,7 @@ function decidePending(known: AttemptInputs): AttemptDecision {
     return { kind: 'wait', why: `attempt ${tries + 1} of ${maxAttempts(run)} follows later`, forMs: remainingMs }
   }
   const conflicting = findConflictingRun(run, addresses, others)
-  if (conflicting) return { kind: 'wait', why: `${conflicting.metadata.name} works on the same hosts` }
+  if (conflicting) return { kind: 'wait', why: formatConflict(run, conflicting) }
   return { kind: 'begin', attempt: (run.status?.tries ?? 0) + 1 }
 }
 
@@ -114,7 +114,12 @@ function nextAttemptMs({ status }: AnsibleRun, { retryFirstMs, retryMaxMs }: Run
   return Date.parse(result.finishedAt) + Math.min(retryMaxMs, retryFirstMs * 2 ** (tries - 1))
 }
 
-/** Another run that is active on one of these hosts. */
+/**
+ * Another run that is active on one of these hosts.
+ *
+ * Unknown hosts may be any of their namespace. They do not count in other namespaces: one run without a readable
+ * inventory would stop the runs of every tenant.
+ */
 export function findConflictingRun(
   run: AnsibleRun,
   addresses: readonly string[] | undefined,
@@ -123,10 +128,16 @@ export function findConflictingRun(
   return others.find((other) => {
     if (other.status?.JobStatus !== 'Running' || isSameRun(other, run)) return false
     const otherHosts = other.status.running?.hosts
-    // Unknown hosts may be any.
-    if (!addresses || !otherHosts || otherHosts.includes(ANY_HOST)) return true
+    if (!addresses || !otherHosts || otherHosts.includes(ANY_HOST))
+      return other.metadata.namespace === run.metadata.namespace
     return otherHosts.some((host) => addresses.includes(host))
   })
+}
+
+/** Names a run of another namespace by its namespace only: its name belongs to another tenant. */
+export function formatConflict(run: AnsibleRun, { metadata }: AnsibleRun): string {
+  const isNeighbour = metadata.namespace === run.metadata.namespace
+  return `${isNeighbour ? metadata.name : `a run of namespace ${metadata.namespace}`} works on the same hosts`
 }
 
 /** In place of addresses, for a run with unknown hosts. */

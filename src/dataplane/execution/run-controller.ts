@@ -25,6 +25,7 @@ import {
   type AttemptDecision,
   decideAttempt,
   findConflictingRun,
+  formatConflict,
   inputHash,
   type RunSettings,
 } from './decide-attempt.ts'
@@ -103,27 +104,28 @@ export function runController(deps: RunControllerDeps): Controller {
   }
 }
 
-/** Indexes of the run cache: by namespace and state, and by namespace and input hash. */
+/** Indexes of the run cache: active ones of the cluster, others by namespace and state, and by namespace and input hash. */
 export const runIndexes = {
-  state: ({ metadata, status }: AnsibleRun): readonly string[] => [
-    `${metadata.namespace} ${status?.JobStatus ?? 'Pending'}`,
-  ],
+  state: ({ metadata, status }: AnsibleRun): readonly string[] => {
+    const state = status?.JobStatus ?? 'Pending'
+    return [state === 'Running' ? state : `${metadata.namespace} ${state}`]
+  },
   inputs: (run: AnsibleRun): readonly string[] => {
     const hash = inputHash(run)
     return hash === undefined ? [] : [`${run.metadata.namespace} ${hash}`]
   },
 }
 
-/** Runs that are active, and runs with the same inputs. */
+/** Runs that are active in any namespace, and runs with the same inputs. */
 function relatedRuns(runs: SharedCache<AnsibleRun>, run: AnsibleRun): readonly AnsibleRun[] {
-  const { namespace } = run.metadata
   const sameInputs = runIndexes.inputs(run).flatMap((value) => runs.byIndex('inputs', value))
-  return [...runs.byIndex('state', `${namespace} Running`), ...sameInputs]
+  return [...runs.byIndex('state', 'Running'), ...sameInputs]
 }
 
 function waitingRuns(runs: SharedCache<AnsibleRun>, run: AnsibleRun): readonly string[] {
   const wasStarted = hasEnded(run) || (run.status?.tries ?? 0) > 0
   if (!wasStarted || run.status?.JobStatus === 'Running') return []
+  // Those of other namespaces look again after a while: waking all of a cluster at each end would be quadratic.
   return runs.byIndex('state', `${run.metadata.namespace} Pending`).map(({ metadata }) => objectKey(metadata))
 }
 
@@ -217,7 +219,7 @@ async function beginAttempt(
   const addresses = targetAddresses(parseInventories(inventoryTexts(files)), limitedHosts(run))
   const conflicting = findConflictingRun(run, addresses, relatedRuns(runs, run))
   if (conflicting) {
-    return act(reconcile, run, { kind: 'wait', why: `${conflicting.metadata.name} works on the same hosts` })
+    return act(reconcile, run, { kind: 'wait', why: formatConflict(run, conflicting) })
   }
   const marked = await addFinalizer(reconcile, run)
   const claimed = await updateStatus(reconcile, marked, claimedStatus(marked, number, addresses ?? [ANY_HOST], now))
@@ -248,8 +250,7 @@ async function hasConflictingClaim(
   run: AnsibleRun,
   addresses: readonly string[] | undefined,
 ): Promise<boolean> {
-  const { namespace = '' } = run.metadata
-  const options = { namespace, labelSelector: `${ACTIVE_LABEL}=true`, signal: context.signal }
+  const options = { labelSelector: `${ACTIVE_LABEL}=true`, signal: context.signal }
   const { items } = await client.list(ansibleRuns, options)
   return findConflictingRun(run, addresses, items as unknown as readonly AnsibleRun[]) !== undefined
 }

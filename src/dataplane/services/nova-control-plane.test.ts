@@ -50,7 +50,7 @@ function compute(): ComputeHost {
   return { namespace: 'openstack', host: 'edpm-0', cell }
 }
 
-function cloud(password = 's3cret') {
+function cloud(password = 's3cret', guard = () => {}) {
   const secret: KubeObject = {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -66,7 +66,7 @@ function cloud(password = 's3cret') {
     get: async ({ name }: { name: string }) => (name === 'osp' ? secret : undefined),
     list: async () => ({ items: [keystone], resourceVersion: '1' }),
   }
-  return createNovaControlPlane({ client, transport: {} as Transport, timeoutMs: 2_000 })
+  return createNovaControlPlane({ client, transport: {} as Transport, guard, timeoutMs: 2_000 })
 }
 
 const never = new AbortController().signal
@@ -123,6 +123,16 @@ describe('createNovaControlPlane', () => {
     answers['DELETE /nova/v2.1/os-services/abc'] = [204, undefined]
     await cloud().removeCompute(compute(), never)
     expect(requests.filter((line) => line.startsWith('DELETE'))).toEqual(['DELETE /nova/v2.1/os-services/abc'])
+  })
+
+  it('sends no DELETE when the leadership was lost after the services were listed', async () => {
+    answers['GET /nova/v2.1/os-services?binary=nova-compute&host=edpm-0'] = [200, { services: [{ id: 'abc' }] }]
+    answers['DELETE /nova/v2.1/os-services/abc'] = [204, undefined]
+    const lost = (): void => {
+      throw new Error('lost')
+    }
+    await expect(cloud('s3cret', lost).removeCompute(compute(), never)).rejects.toThrow()
+    expect(requests.filter((line) => line.startsWith('DELETE'))).toEqual([])
   })
 
   it('names the pod that is missing for host discovery', async () => {

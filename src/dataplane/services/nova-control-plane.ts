@@ -11,6 +11,7 @@ import { finding } from '../../errors/finding.ts'
 import type { KubeReader } from '../../kube/client.ts'
 import { execInPod } from '../../kube/pod-exec.ts'
 import type { Transport } from '../../kube/transport.ts'
+import { guardedDispatcher, type WriteGuard } from '../../kube/write-guard.ts'
 import { secretKind, secretValue } from '../caches.ts'
 import { foreignKeystone } from '../findings/data-plane.ts'
 import type { NovaCell } from '../kinds/nova.ts'
@@ -50,6 +51,8 @@ export async function tryCountInstances(
 export interface CloudAccess {
   readonly client: Pick<KubeReader, 'get' | 'list'>
   readonly transport: Transport
+  /** Called when a command or a DELETE is about to be sent; nothing is sent when it throws. */
+  readonly guard: WriteGuard
   readonly timeoutMs?: number
 }
 
@@ -64,7 +67,8 @@ const CA_KEY = 'tls-ca-bundle.pem'
 export const keystoneApis = { apiVersion: 'keystone.openstack.org/v1beta1', kind: 'KeystoneAPI' } as const
 const MICROVERSION = { 'OpenStack-API-Version': 'compute 2.53' }
 
-export function createNovaControlPlane({ client, transport, timeoutMs = TIMEOUT_MS }: CloudAccess): ControlPlane {
+export function createNovaControlPlane(access: CloudAccess): ControlPlane {
+  const { client, transport, guard, timeoutMs = TIMEOUT_MS } = access
   return {
     discoverHosts: async ({ namespace, cell }, signal) => {
       const pod = `${novaName(cell)}-cell0-conductor-0`
@@ -72,11 +76,11 @@ export function createNovaControlPlane({ client, transport, timeoutMs = TIMEOUT_
       if (!found) throw new Error(`pod ${pod} does not exist`)
       if (found.metadata.annotations?.[SIMULATED_ANNOTATION] !== undefined) return
       const command = ['nova-manage', 'cell_v2', 'discover_hosts']
-      const { exitCode, stderr } = await execInPod(transport, { namespace, pod, command, timeoutMs, signal })
+      const { exitCode, stderr } = await execInPod(transport, { namespace, pod, command, timeoutMs, signal, guard })
       if (exitCode !== 0) throw new Error(stderr.trim().split('\n').at(-1) || `nova-manage ended with ${exitCode}`)
     },
     countInstances: async (compute, signal) => {
-      const nova = await openNovaApi(client, compute, timeoutMs, signal)
+      const nova = await openNovaApi(access, compute, signal)
       const { servers } = await nova<{ servers?: readonly unknown[] }>(
         'GET',
         `/servers?all_tenants=1&host=${encodeURIComponent(compute.host)}`,
@@ -85,7 +89,7 @@ export function createNovaControlPlane({ client, transport, timeoutMs = TIMEOUT_
       return { kind: 'known', count: servers.length }
     },
     removeCompute: async (compute, signal) => {
-      const nova = await openNovaApi(client, compute, timeoutMs, signal)
+      const nova = await openNovaApi(access, compute, signal)
       const host = encodeURIComponent(compute.host)
       const { services = [] } = await nova<{ services?: readonly { readonly id: string }[] }>(
         'GET',
@@ -114,9 +118,8 @@ interface Token {
 }
 
 async function openNovaApi(
-  client: CloudAccess['client'],
+  { client, guard, timeoutMs = TIMEOUT_MS }: CloudAccess,
   { namespace, cell }: ComputeHost,
-  timeoutMs: number,
   stop: AbortSignal,
 ): Promise<NovaApi> {
   const { keystoneAuthURL, serviceUser = 'nova', secret = '' } = cell.spec
@@ -131,9 +134,10 @@ async function openNovaApi(
   const bundle = await client.get({ ...secretKind, namespace, name: CA_SECRET }, { signal: stop })
   const ca = secretValue(bundle, CA_KEY)
   const dispatcher = new Agent({ maxResponseSize: MAX_RESPONSE_BYTES, ...(ca !== undefined && { connect: { ca } }) })
+  const guarded = guardedDispatcher(dispatcher, guard)
   /** A redirect would carry the password or the token to another server. */
   const send = (url: string, init: RequestInit): Promise<Response> =>
-    fetch(url, { ...init, signal, dispatcher, redirect: 'error' })
+    fetch(url, { ...init, signal, dispatcher: init.method === 'DELETE' ? guarded : dispatcher, redirect: 'error' })
   const answer = await send(`${keystoneAuthURL.replace(/\/(v3\/?)?$/, '')}/v3/auth/tokens`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -3,11 +3,12 @@
  * we installed and that no other object of the cluster needs.
  */
 
-import type { GroupVersionKind } from '../../api/object.ts'
+import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
 import { isManagedByStackloom } from '../../api/ownership.ts'
 import { getString } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
 import { finding } from '../../errors/finding.ts'
+import type { KubeClient } from '../../kube/client.ts'
 import type { Stage, StageContext, StageDependency } from '../../run/stage.ts'
 import { operatorInUse } from '../findings/down.ts'
 import { deleteInventory, type Inventory, type InventoryEntry } from '../inventory.ts'
@@ -134,31 +135,76 @@ async function uninstallOperator(
   const olmKinds = ['Subscription', 'OperatorGroup', 'CatalogSource', 'Namespace']
   const operands = refs.filter((ref) => !olmKinds.includes(ref.kind))
   await deleteAll(operands, deps, context)
-  const versions = ofKinds('Subscription').flatMap((ref) => installedVersion(ref, view))
+  const subscriptions = ofKinds('Subscription').flatMap((ref) => findOwnSubscription(ref, view))
+  const created = await findCreated(operator, subscriptions, client)
   await deleteAll(ofKinds('Subscription'), deps, context)
-  // OLM created the version for our Subscription and does not delete it with the Subscription.
-  for (const version of versions) {
-    if (await client.delete(version)) context.emit({ kind: 'applied', change: 'deleted', object: version })
-  }
+  const versions = created.filter(({ kind }) => kind !== 'Namespace')
+  for (const version of versions) await deleteCreated(version, client, context)
   if (versions.length > 0) {
     await view.watch(versions, context)
     await waitUntilGone(versions, deps, context)
   }
   await deleteAll(ofKinds('OperatorGroup', 'CatalogSource'), deps, context)
   await deleteAll(ofKinds('Namespace'), deps, context)
-  // Without a version of ours the namespace came from another installation.
-  if (operator.creates === undefined || versions.length === 0) return
-  const created: InventoryEntry = { apiVersion: 'v1', kind: 'Namespace', name: operator.creates }
-  if (await client.delete(created)) context.emit({ kind: 'applied', change: 'deleted', object: created })
-  await waitUntilGone([created], deps, context)
+  const namespaces = created.filter(({ kind }) => kind === 'Namespace')
+  for (const namespace of namespaces) await deleteCreated(namespace, client, context)
+  await waitUntilGone(namespaces, deps, context)
 }
 
-function installedVersion(ref: InventoryEntry, view: LiveView): readonly InventoryEntry[] {
-  const live = findLive(ref, view.index())
-  const name = live && isManagedByStackloom(live) ? getString(live, 'status', 'installedCSV') : undefined
-  const { namespace } = ref
-  if (name === undefined || namespace === undefined) return []
-  return [{ apiVersion: 'operators.coreos.com/v1alpha1', kind: 'ClusterServiceVersion', namespace, name }]
+const SUBSCRIPTION = { apiVersion: 'operators.coreos.com/v1alpha1', kind: 'Subscription' }
+
+/** The Subscription if we created it: one that existed before us was only adopted. */
+function findOwnSubscription(ref: InventoryEntry, view: LiveView): readonly KubeObject[] {
+  const live = ref.adopted ? undefined : findLive(ref, view.index())
+  return live && isManagedByStackloom(live) ? [live] : []
+}
+
+interface CreatedObject extends InventoryEntry {
+  readonly uid: string | undefined
+}
+
+/**
+ * What OLM and the operator created for our Subscriptions: the installed versions, which OLM does not delete with them,
+ * and the operator's namespace. A name proves nothing: what is older than the Subscription, or what another Subscription
+ * uses, belongs to another installation.
+ */
+async function findCreated(
+  { creates }: OperatorDown,
+  subscriptions: readonly KubeObject[],
+  client: KubeClient,
+): Promise<readonly CreatedObject[]> {
+  const created: CreatedObject[] = []
+  for (const subscription of subscriptions) {
+    const { namespace = '' } = subscription.metadata
+    const name = getString(subscription, 'status', 'installedCSV')
+    if (name === undefined) continue
+    const { items } = await client.list(SUBSCRIPTION, { namespace })
+    const isShared = items.some(
+      (other) =>
+        other.metadata.uid !== subscription.metadata.uid && getString(other, 'status', 'installedCSV') === name,
+    )
+    const version = { apiVersion: SUBSCRIPTION.apiVersion, kind: 'ClusterServiceVersion', namespace, name }
+    const refs = isShared ? [] : [version, ...(creates === undefined ? [] : [namespaceRef(creates)])]
+    for (const ref of refs) {
+      const live = await client.get(ref)
+      if (live && !isOlder(live, subscription)) created.push({ ...ref, uid: live.metadata.uid })
+    }
+  }
+  return created
+}
+
+function namespaceRef(name: string): InventoryEntry {
+  return { apiVersion: 'v1', kind: 'Namespace', name }
+}
+
+function isOlder(object: KubeObject, than: KubeObject): boolean {
+  const [created = '', start = ''] = [object, than].map(({ metadata }) => metadata.creationTimestamp)
+  return created < start
+}
+
+async function deleteCreated({ uid, ...ref }: CreatedObject, client: KubeClient, context: StageContext): Promise<void> {
+  const isDeleted = await client.delete(ref, { ...(uid !== undefined && { preconditions: { uid } }) })
+  if (isDeleted) context.emit({ kind: 'applied', change: 'deleted', object: ref })
 }
 
 function isUsed({ usedBy }: OperatorDown, view: LiveView): boolean {

@@ -9,6 +9,7 @@ import { formatGroupKind } from '../../api/snapshot.ts'
 import { failure } from '../../errors/failure.ts'
 import type { Connection } from '../../kube/connect.ts'
 import { execInPod } from '../../kube/pod-exec.ts'
+import type { WriteGuard } from '../../kube/write-guard.ts'
 import type { StageContext } from '../../run/stage.ts'
 import { nodeSetSetupReadiness } from '../../verify/readiness/openstack.ts'
 import { applyRule, progressing, type Readiness, worst } from '../../verify/readiness/verdict.ts'
@@ -87,7 +88,10 @@ const CONDUCTOR = 'nova-cell0-conductor-0'
 const SIMULATED = 'sandbox.stackloom.dev/played'
 
 /** Runs `nova-manage cell_v2 discover_hosts` in the conductor's pod: nova's cells do not find new hosts themselves. */
-export function discoverHosts({ client, transport }: Pick<Connection, 'client' | 'transport'>): DiscoverHosts {
+export function discoverHosts(
+  { client, transport }: Pick<Connection, 'client' | 'transport'>,
+  guard: WriteGuard,
+): DiscoverHosts {
   return async (namespace, { stop }) => {
     const pod = await client.get({ apiVersion: 'v1', kind: 'Pod', namespace, name: CONDUCTOR })
     const fail = (reason: string): Error => failure(discoveryFailed, { namespace, reason }, { exitCode: 1 })
@@ -99,6 +103,7 @@ export function discoverHosts({ client, transport }: Pick<Connection, 'client' |
       command: ['nova-manage', 'cell_v2', 'discover_hosts', '--verbose'],
       timeoutMs: 120_000,
       signal: stop,
+      guard,
     })
     if (exitCode !== 0) throw fail(lastLine(stderr) || `it ended with ${exitCode}`)
     return lastLine(stdout) || 'no new hosts'

@@ -118,6 +118,23 @@ export const unreadKind = problem<{ kind: string; reason: string }>({
   remedy: () => 'grant the missing permission, or install the missing CRD, and run the command again',
 })
 
+export const malformedObject = problem<{
+  object: string
+  path: string
+  found: string
+  expected: string
+  more: number
+  used: boolean
+}>({
+  code: 'SL1169',
+  severity: 'warning',
+  message: ({ object, path, found, expected, more, used }) => {
+    const others = more > 0 ? ` (and ${more} more)` : ''
+    return `${path} of ${object} is ${found}, and ${expected}${others}; the ${used ? 'field' : 'object'} was left out`
+  },
+  remedy: () => 'correct the object, or take the dump again with `kubectl get -o yaml`',
+})
+
 export const serverWarning = problem<{ text: string }>({
   code: 'SL1125',
   severity: 'warning',

@@ -3,7 +3,7 @@
  *
  * A stage is skipped while its inputs are unchanged. A stage without inputs does what Lima's state lacks.
  */
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import type { Clock } from '../../clock/clock.ts'
 import { Failure } from '../../errors/failure.ts'
@@ -53,6 +53,7 @@ export function createDriveContext(settings: DriveSettings): DriveContext {
     tools,
     // Not cached: stages write into the tree.
     read: (file) => readIfExists(path.resolve(folder, file)),
+    exists: (file) => existsSync(path.resolve(folder, file)),
     readLima: async () => (system === 'darwin' ? readLimaState(tools) : emptyLimaState),
     state: store.get,
     replace,

@@ -39,6 +39,8 @@ export interface DriveContext {
   readonly tools: Tools
   /** Reads a file of the tree. */
   readonly read: (path: string) => string | undefined
+  /** Whether a file of the tree exists, for files that are too large to read. */
+  readonly exists: (path: string) => boolean
   readonly readLima: () => Promise<LimaState>
   readonly state: () => LabState
   /** Nodes that the user allows to be replaced. */

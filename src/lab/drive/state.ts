@@ -4,10 +4,11 @@
  * The state is one file that is replaced by rename: a killed run leaves the old state or the new one, never half of it.
  */
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { failure } from '../../errors/failure.ts'
-import { labLocked } from '../findings/lab-run.ts'
+import { tryLockFile } from '../../exec/file-lock.ts'
+import { labLocked, toolMissing } from '../findings/lab-run.ts'
 import { STATE_FOLDER } from '../tree.ts'
 import { writeTreeFile } from '../tree-store.ts'
 
@@ -64,36 +65,23 @@ export function fingerprint(parts: readonly (string | undefined)[]): string {
   return hash.digest('hex').slice(0, 24)
 }
 
-/** Allows one run per lab. The lock is valid only while its process is alive, so a killed run blocks no later one. */
+/** Allows one run per lab. A killed run blocks no later one, because the lock ends with its process. */
 export async function withLabLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
   const file = path.join(folder, STATE_FOLDER, 'lock')
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
-  await acquire(file, folder)
-  try {
-    return await work()
-  } finally {
-    await rm(file, { force: true })
-  }
-}
-
-async function acquire(file: string, folder: string): Promise<void> {
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      await writeFile(file, `${process.pid}\n`, { flag: 'wx' })
-      return
-    } catch {
-      const pid = Number.parseInt(await readFile(file, 'utf8').catch(() => ''), 10)
-      if (attempt > 2 || (pid > 0 && isAlive(pid))) throw failure(labLocked, { pid, folder }, { exitCode: 1 })
-      await rm(file, { force: true })
+  const lock = tryLockFile(file)
+  switch (lock.kind) {
+    case 'held':
+      throw failure(labLocked, { holder: lock.holder, folder }, { exitCode: 1 })
+    case 'unable': {
+      const how = 'install util-linux, which has flock: runs of one lab must not overlap'
+      throw failure(toolMissing, { tool: lock.program, why: lock.why, how }, { exitCode: 1 })
     }
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (thrown) {
-    return (thrown as NodeJS.ErrnoException).code === 'EPERM'
+    case 'locked':
+      try {
+        return await work()
+      } finally {
+        lock.release()
+      }
   }
 }

@@ -3,6 +3,7 @@
  *
  * Secrets are passed in files and on standard input, never as arguments.
  */
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { type Failure, failure } from '../../errors/failure.ts'
 import { type Exec, type ProcessResult, toProgram } from '../../exec/process.ts'
@@ -30,6 +31,8 @@ export interface Tools {
   readonly ssh: (node: LabNode, command: string) => Command
   readonly copyTo: (node: LabNode, from: readonly string[], to: string) => Command
   readonly copyFrom: (node: LabNode, from: string, to: string) => Command
+  /** `tofu`, or `terraform` where only that is installed. */
+  readonly terraform: string
   readonly tofu: (...args: readonly string[]) => Command
   /** Runs a read-only command and returns its output, whatever its exit code. */
   readonly query: (command: Command) => Promise<ProcessResult>
@@ -42,6 +45,7 @@ export function createTools(settings: ToolSettings): Tools {
   const limaHome = resolveLimaHome(lab, env)
   const venv = path.join(folder, '.stackloom/venv')
   const config = path.join(folder, 'ssh/config')
+  const terraform = ['tofu', 'terraform'].find((program) => isInstalled(program, env['PATH'])) ?? 'tofu'
   const added: Record<string, string> = {
     LIMA_HOME: limaHome,
     ANSIBLE_NOCOLOR: '1',
@@ -54,6 +58,7 @@ export function createTools(settings: ToolSettings): Tools {
     env: added,
     limaHome,
     venv,
+    terraform,
     limactl: (...args) => ['limactl', '--tty=false', ...args],
     kolla: (command, ...args) => [
       path.join(venv, 'bin/kolla-ansible'),
@@ -67,9 +72,13 @@ export function createTools(settings: ToolSettings): Tools {
     ssh: (node, command) => ['ssh', '-F', config, node.name, command],
     copyTo: (node, from, to) => ['scp', '-q', '-r', '-F', config, ...from, `${node.name}:${to}`],
     copyFrom: (node, from, to) => ['scp', '-q', '-F', config, `${node.name}:${from}`, to],
-    tofu: (...args) => ['tofu', `-chdir=${path.join(folder, 'terraform/openstack')}`, ...args],
+    tofu: (...args) => [terraform, `-chdir=${path.join(folder, 'terraform/openstack')}`, ...args],
     query: (command) => exec({ ...toProgram(command), env: { ...env, ...added } }, { timeoutMs: QUERY_TIMEOUT_MS }),
   }
+}
+
+function isInstalled(program: string, searchPath = ''): boolean {
+  return searchPath.split(path.delimiter).some((folder) => folder !== '' && existsSync(path.join(folder, program)))
 }
 
 /** Lima keeps disks in its home, so `host.storage` moves the home to another drive. */
@@ -79,8 +88,8 @@ function resolveLimaHome(lab: Lab, env: ToolSettings['env']): string {
 }
 
 const INSTALL_HINTS: Readonly<Record<string, string>> = {
-  limactl: 'brew install lima socket_vmnet qemu',
-  tofu: 'brew install opentofu',
+  limactl: 'brew install lima qemu',
+  tofu: 'brew install opentofu, or install Terraform',
   ssh: 'install OpenSSH',
   scp: 'install OpenSSH',
   python3: 'brew install python@3.12',

@@ -81,11 +81,36 @@ export const notRendered = problem<{ folder: string }>({
   remedy: () => 'run `stackloom lab render` or `stackloom lab up` first',
 })
 
-export const labLocked = problem<{ pid: number; folder: string }>({
+export const labLocked = problem<{ holder: string; folder: string }>({
   code: 'SL8311',
   severity: 'error',
-  message: ({ pid, folder }) => `process ${pid} is using ${folder}`,
+  message: ({ holder, folder }) => `${holder === '' ? 'another process' : `process ${holder}`} is using ${folder}`,
   remedy: () => 'wait until it ends, or stop it',
+})
+
+export const imageMissing = problem<{ file: string }>({
+  code: 'SL8333',
+  severity: 'error',
+  message: ({ file }) => `${file}, the image for instances, does not exist`,
+  remedy: ({ file }) => `put the image there as ${file}, or set terraform.image.file to its URL`,
+})
+
+export const nameNotResolved = problem<{ name: string; address: string; answer: string; command: string }>({
+  code: 'SL8334',
+  severity: 'error',
+  message: ({ name, address, answer }) => {
+    const found = answer === '' ? 'no address' : answer
+    return `this machine resolves ${name} to ${found} instead of ${address}`
+  },
+  remedy: ({ command }) => `run: ${command}`,
+})
+
+export const socketVmnetUnusable = problem<{ path: string; why: string }>({
+  code: 'SL8335',
+  severity: 'error',
+  message: ({ path, why }) => `Lima will not start ${path}: ${why}`,
+  remedy: () =>
+    'install it from its release archive, not with brew: `sudo tar -C / -xzf socket_vmnet-VERSION-arm64.tar.gz opt/socket_vmnet`',
 })
 
 export const diskShrinks = problem<{ disk: string; from: string; to: string }>({

@@ -4,15 +4,15 @@
  */
 import { formatValue } from '../../net/address.ts'
 import { parseCidr } from '../../net/cidr.ts'
-import { type Lab, nameserverAddress, usesCeph, usesLvm, usesTls } from '../lab.ts'
+import { instanceNameserver, type Lab, usesCeph, usesLvm, usesTls } from '../lab.ts'
 import { banner, type TreeFile } from '../tree.ts'
 import { type HclBlock, modulePath, ref, writeHcl } from './hcl.ts'
 
-const FOLDER = 'terraform/openstack'
+export const TERRAFORM_FOLDER = 'terraform/openstack'
 
 export function terraformFiles(lab: Lab): readonly TreeFile[] {
   const file = (name: string, blocks: readonly HclBlock[]): TreeFile => ({
-    path: `${FOLDER}/${name}.tf`,
+    path: `${TERRAFORM_FOLDER}/${name}.tf`,
     text: `${banner()}\n${writeHcl(blocks)}`,
   })
   return [
@@ -83,7 +83,7 @@ function networks(lab: Lab): readonly HclBlock[] {
         network_id: ref('openstack_networking_network_v2.demo.id'),
         cidr: tenant,
         gateway_ip: firstAddress(tenant),
-        dns_nameservers: [nameserverAddress(lab)],
+        dns_nameservers: [instanceNameserver(lab)],
       },
     }),
     resource('networking_router_v2', 'demo', {
@@ -103,13 +103,15 @@ function firstAddress(subnet: string): string {
   return network ? formatValue(network.family, network.base + 1n) : subnet
 }
 
+/** Otherwise it is a URL, from which Terraform downloads the image. */
+export function isLocalImage(file: string): boolean {
+  return !/^[a-z]+:/.test(file)
+}
+
 function compute(lab: Lab): readonly HclBlock[] {
   const { image, flavors } = lab.terraform
-  const local = /^([a-z]+:|\/)/.test(image.file)
-    ? image.file.startsWith('/')
-      ? { local_file_path: image.file }
-      : { image_source_url: image.file }
-    : { local_file_path: modulePath(image.file) }
+  const path = image.file.startsWith('/') ? image.file : modulePath(image.file)
+  const local = isLocalImage(image.file) ? { local_file_path: path } : { image_source_url: image.file }
   return [
     ...flavors.map(({ name, vcpus, ram, disk }) =>
       resource('compute_flavor_v2', name.replaceAll(/[^A-Za-z0-9_-]/g, '_'), {
@@ -117,7 +119,7 @@ function compute(lab: Lab): readonly HclBlock[] {
       }),
     ),
     resource('images_image_v2', 'default', {
-      comment: 'Put the file there first: scripts/fetch-image.sh does it for CirrOS.',
+      comment: 'The stage `resources` fetches CirrOS; put any other file there first.',
       attributes: {
         name: image.name,
         container_format: 'bare',

@@ -29,7 +29,7 @@ export function placeNetworks(site: Site, requests: readonly NetworkRequest[], l
   const segmented = requests.filter((request) => !request.onCtlplaneBridge)
   const tags = assignNicTags(site, segmented, lock, findings, locate)
   const bridges = assignBridges({ nodes, requests: segmented, tags, lock, locate })
-  findings.push(...bridges.findings)
+  for (const found of bridges.findings) findings.push(found)
   const placements = new Map<string, Placement>()
   for (const request of segmented) {
     const tag = tags.get(request.owner)
@@ -57,8 +57,8 @@ export function placeNetworks(site: Site, requests: readonly NetworkRequest[], l
     placements.set(request.owner, { ...ctlplane, segment: undefined, vlan: undefined, mtu })
   }
   const segments = listSegments(segmented, placements)
-  findings.push(...lintSegments(site, segmented, placements, segments, locate))
-  return { placements, segments, findings }
+  const lints = lintSegments(site, segmented, placements, segments, locate)
+  return { placements, segments, findings: [...findings, ...lints] }
 }
 
 /** Tags by owner. VLAN ids are unique per NIC, so each NIC is assigned by itself. */
@@ -145,7 +145,7 @@ function listSegments(
       ...(vlan !== undefined && { vlan }),
       interface: carrier,
       ...(bridge !== undefined && { bridge }),
-      mtu: Math.max(...members.map(({ placement }) => placement.mtu)),
+      mtu: members.reduce((mtu, { placement }) => Math.max(mtu, placement.mtu), 0),
       networks: members.map(({ owner }) => owner),
     }
   })

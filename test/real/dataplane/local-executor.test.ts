@@ -1,5 +1,6 @@
 /** Tests the local executor with real Ansible over real SSH. */
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -30,7 +31,7 @@ function rigFor(program: 'ansible-runner' | 'ansible-playbook'): ContractRig {
     path.join(nodes.node('edpm-compute-0').root, 'srv', `starts-${run.metadata.uid}`)
   return {
     executor: ({ timeLimitMs } = { timeLimitMs: 300_000 }) =>
-      localExecutor({ folder, timeLimitMs, onEnded: () => {}, enter: nodes.enter, program }),
+      localExecutor({ folder, timeLimitMs, guard: () => {}, onEnded: () => {}, enter: nodes.enter, program }),
     prepare: async (what) => {
       const uid = randomUUID()
       const leaveTrace = { name: 'Begin', 'ansible.builtin.raw': `echo starts >> /srv/starts-${uid}` }
@@ -66,6 +67,21 @@ describe('the local executor with ansible-runner', () => executorContract(rigFor
 
 describe('the local executor with ansible-playbook only', () => {
   const rig = rigFor('ansible-playbook')
+
+  it('starts no process and keeps no secret when the leadership was lost while the files were written', async () => {
+    const { attempt, inputs } = await rig.prepare('succeed')
+    const home = path.join(folder, `${attempt.run.metadata.uid}-1`)
+    const guard = (): void => {
+      expect(existsSync(path.join(home, 'root/runner/ssh_key'))).toBe(true)
+      throw new Error('lost')
+    }
+    const options = { folder, timeLimitMs: 300_000, onEnded: () => {}, enter: nodes.enter }
+    const paused = localExecutor({ ...options, guard, program: 'ansible-playbook' })
+    await expect(paused.start(attempt, inputs, never)).rejects.toThrow('lost')
+    expect(existsSync(path.join(home, 'root'))).toBe(false)
+    expect(await rig.executor().inspect(attempt, never)).toEqual({ kind: 'absent' })
+    expect(await rig.starts(attempt)).toBe(0)
+  })
 
   it('reports the host that failed, and leaves no secret and no process', async () => {
     const { attempt, inputs } = await rig.prepare('fail')

@@ -30,6 +30,7 @@ export function operateRuns(options: RunOperatorOptions, signal: AbortSignal): P
     folder,
     enter,
     timeLimitMs: settings.timeLimitMs,
+    guard: runtime.guard,
     onEnded: (key) => wake(key),
   })
   const runs = runtime.cache<AnsibleRun>({ kind: ansibleRuns }, runIndexes)

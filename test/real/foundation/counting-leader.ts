@@ -5,7 +5,7 @@
 import { systemClock } from '../../../src/clock/clock.ts'
 import { connect } from '../../../src/kube/connect.ts'
 import { runAsLeader } from '../../../src/kube/leader-election.ts'
-import { leaderFencedClient } from '../../../src/kube/leadership.ts'
+import { leaderFencedClient, leaderGuard } from '../../../src/kube/leadership.ts'
 
 const [kubeconfig = '', namespace = '', name = ''] = process.argv.slice(2)
 const { client, close } = await connect({ kubeconfig, env: {} })
@@ -15,7 +15,7 @@ const options = { client, namespace, name, identity: 'paused one', clock: system
 const end = await runAsLeader(
   options,
   async ({ signal, isHeld }) => {
-    const writer = leaderFencedClient(client, isHeld)
+    const writer = leaderFencedClient(client, leaderGuard(isHeld))
     const count = async (number: number): Promise<void> => {
       const object = {
         apiVersion: 'v1',

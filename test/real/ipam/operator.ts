@@ -10,6 +10,8 @@ export interface RunningOperator {
   readonly healthPort: number
   readonly webhookPort: number
   readonly said: () => string
+  /** The exit code or the error with which it ended. */
+  readonly ended: () => unknown
   /** Resolves when the log has this text; throws when the operator ends first. */
   readonly says: (words: string) => Promise<void>
   readonly stop: () => Promise<void>
@@ -55,6 +57,7 @@ export async function launchOperator(
     healthPort,
     webhookPort,
     said: io.err,
+    ended: () => ended,
     says: async (words) => {
       while (!io.err().includes(words)) {
         if (ended !== undefined) throw new Error(`the operator ended: ${formatError(ended)}\n${io.err()}`)

@@ -13,6 +13,7 @@ import { type Clock, systemClock } from '../../../clock/clock.ts'
 import { failure } from '../../../errors/failure.ts'
 import { type ExitStatus, type RunningProcess, runProcess, startProcess, toProgram } from '../../../exec/process.ts'
 import { createRedactor, type Redact } from '../../../exec/redact.ts'
+import type { WriteGuard } from '../../../kube/write-guard.ts'
 import { runInputUnusable } from '../../findings/runs.ts'
 import { callbackFolder } from '../../runs/playbooks.ts'
 import type { Attempt, Executor, ExecutorState, RunEnd } from '../executor.ts'
@@ -41,6 +42,8 @@ export interface LocalExecutorOptions {
   /** The parent of the attempts' folders. */
   readonly folder: string
   readonly timeLimitMs: number
+  /** Called when a process is about to be started; none is started when it throws. */
+  readonly guard: WriteGuard
   /** Called with the key of the run when an attempt has ended. */
   readonly onEnded: (key: string) => void
   readonly program?: AnsibleProgram
@@ -83,6 +86,13 @@ export function localExecutor(options: LocalExecutorOptions): Executor {
     const mask = createRedactor(files.secrets)
     const output: string[] = []
     const command = [...(options.enter ?? []), ...ansibleCommand(ansible, folder, files, id)]
+    // Last, with nothing to wait for after it: the operator may have been paused while the files were written.
+    try {
+      options.guard()
+    } catch (lost) {
+      await discardFiles(folder, sockets)
+      throw lost
+    }
     const started = startProcess(
       {
         ...toProgram(wrapCommand(id, command)),
@@ -149,6 +159,12 @@ export function localExecutor(options: LocalExecutorOptions): Executor {
       await removeOldest(base, keep)
     },
   }
+}
+
+/** Removes the secrets of an attempt that may not start. */
+async function discardFiles(folder: RunFolder, sockets: string): Promise<void> {
+  await removeSecrets(folder)
+  await rm(sockets, { recursive: true, force: true })
 }
 
 function describeProgress(

@@ -1,6 +1,10 @@
 /** Defines `resources` and `ceph`, which run after the deployment. */
-import { type Lab, type LabNode, nodesWithRole, usesCeph, usesLvm } from '../../lab.ts'
-import { terraformFiles } from '../../terraform/resources.ts'
+import { failure } from '../../../errors/failure.ts'
+import { succeeded } from '../../../exec/process.ts'
+import { quoteShellWord } from '../../../exec/shell-words.ts'
+import { imageMissing, nameNotResolved } from '../../findings/lab-run.ts'
+import { cirrosFile, externalFqdn, type Lab, type LabNode, nodesWithRole, usesCeph, usesLvm } from '../../lab.ts'
+import { isLocalImage, TERRAFORM_FOLDER, terraformFiles } from '../../terraform/resources.ts'
 import { cephFiles } from '../../tree-files.ts'
 import { type DriveContext, type LabStage, readInputs, run, type Step, vmGenerations } from '../stage.ts'
 
@@ -11,13 +15,41 @@ export const resourcesStage: LabStage = {
     ...readInputs(context, ...terraformFiles(context.lab).map((file) => file.path)),
     String(context.state().stages['deploy']),
   ],
-  steps: async ({ tools }) => [
-    run(tools.tofu('init', '-input=false', '-no-color'), 'install the OpenStack provider'),
+  steps: async (context) => [
+    ...imageSteps(context),
+    resolveStep(context),
+    run(context.tools.tofu('init', '-input=false', '-no-color'), 'install the OpenStack provider'),
     run(
-      tools.tofu('apply', '-auto-approve', '-input=false', '-no-color'),
+      context.tools.tofu('apply', '-auto-approve', '-input=false', '-no-color'),
       'create networks, flavors, image and keypair',
     ),
   ],
+}
+
+/** Terraform reads a local image when it plans, so the file must exist before. */
+function imageSteps({ lab, exists }: DriveContext): readonly Step[] {
+  const { file } = lab.terraform.image
+  if (!isLocalImage(file)) return []
+  const location = file.startsWith('/') ? file : `${TERRAFORM_FOLDER}/${file}`
+  if (exists(location)) return []
+  if (file !== cirrosFile(lab.arch)) throw failure(imageMissing, { file: location }, { exitCode: 1 })
+  return [run(['sh', 'scripts/fetch-image.sh'], 'fetch CirrOS')]
+}
+
+/** Fails before OpenTofu does, with the command that sends the names of the lab to its DNS server. */
+function resolveStep({ lab, system, folder }: DriveContext): Step {
+  const name = externalFqdn(lab)
+  const address = lab.vips.external
+  const script = 'import socket, sys; print(socket.gethostbyname(sys.argv[1]))'
+  const hosts = `echo ${quoteShellWord(`${address} ${name}`)} | sudo tee -a /etc/hosts`
+  const command = system === 'darwin' ? quoteShellWord(`${folder}/scripts/resolver.sh`) : hosts
+  return run(['python3', '-c', script, name], `this machine resolves ${name}`, {
+    checkOutput: ({ exit, stdout }) => {
+      const answer = succeeded(exit) ? stdout.trim() : ''
+      if (answer === address) return undefined
+      return failure(nameNotResolved, { name, address, answer, command }, { exitCode: 1 })
+    },
+  })
 }
 
 export const cephStage: LabStage = {

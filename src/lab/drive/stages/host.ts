@@ -1,12 +1,13 @@
 /** Defines `host`, `deployer` and `images`: the stages that prepare this machine before any VM is needed. */
 import path from 'node:path'
+import { getString } from '../../../api/raw-object.ts'
 import { type Failure, failure } from '../../../errors/failure.ts'
 import { type ProcessResult, succeeded } from '../../../exec/process.ts'
 import { quoteShellWord } from '../../../exec/shell-words.ts'
 import { editYaml } from '../../../yaml/edit.ts'
 import { readYaml } from '../../../yaml/read.ts'
 import { writeYaml } from '../../../yaml/write.ts'
-import { limaNetworkConflict, sudoersStale, toolTooOld } from '../../findings/lab-run.ts'
+import { limaNetworkConflict, socketVmnetUnusable, sudoersStale, toolTooOld } from '../../findings/lab-run.ts'
 import { imageTag } from '../../kolla/release.ts'
 import { buildsImages, type Lab } from '../../lab.ts'
 import { LIMA_VERSION } from '../../lima/instance.ts'
@@ -23,7 +24,7 @@ export const hostStage: LabStage = {
     const common = [
       version('python3', '3.11.0', '--version'),
       run(['ssh', '-V'], 'ssh is installed'),
-      version('tofu', '1.5.0', 'version'),
+      version(tools.terraform, '1.5.0', 'version'),
       ...(buildsImages(lab) ? [version('docker', '18.9.0', 'version', '--format', '{{.Server.Version}}')] : []),
     ]
     if (system !== 'darwin') return common
@@ -32,11 +33,32 @@ export const hostStage: LabStage = {
       version(`qemu-system-${lab.arch}`, '8.2.1', '--version'),
       ...common,
       ...networkSteps(context),
+      socketVmnetStep(context),
       run(tools.limactl('sudoers', '--check'), 'limactl may start socket_vmnet', {
         checkOutput: ({ exit }) => (succeeded(exit) ? undefined : staleSudoers(lab)),
       }),
     ]
   },
+}
+
+/** Where the release archive of socket_vmnet installs it, owned by root as Lima demands. */
+const SOCKET_VMNET = '/opt/socket_vmnet/bin/socket_vmnet'
+
+/** Lists the parts of the path that Lima refuses: not owned by root, writable for all, or links. */
+function socketVmnetStep({ tools, read }: DriveContext): Step {
+  const { value } = readYaml(read(path.join(tools.limaHome, '_config/networks.yaml')) ?? '', 'networks.yaml')
+  const program = getString(value, 'paths', 'socketVMNet') ?? SOCKET_VMNET
+  const names = program.split('/').slice(1)
+  const parts = names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`)
+  const refused = ['(', '!', '-user', 'root', '-o', '-perm', '-o=w', '-o', '-type', 'l', ')']
+  return run(['find', ...parts, '-maxdepth', '0', ...refused], 'socket_vmnet belongs to root', {
+    checkOutput: ({ exit, stdout }) => {
+      const [part] = stdout.trim().split('\n')
+      if (succeeded(exit) && !part) return undefined
+      const why = part ? `${part} is a link, or others than root may replace it` : 'it is not installed'
+      return failure(socketVmnetUnusable, { path: program, why }, { exitCode: 1 })
+    },
+  })
 }
 
 function requireVersion(tool: string, minimum: string): (result: ProcessResult) => Failure | undefined {
@@ -78,7 +100,7 @@ function mergeNetworks(old: string | undefined, lab: Lab, file: string): string 
   const networks = buildLimaNetworks(lab)
   if (old === undefined) {
     const paths = {
-      socketVMNet: '/opt/socket_vmnet/bin/socket_vmnet',
+      socketVMNet: SOCKET_VMNET,
       varRun: '/private/var/run/lima',
       sudoers: sudoersPath(lab),
     }
