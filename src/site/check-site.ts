@@ -20,6 +20,7 @@ import {
   conflictingNics,
   duplicateName,
   familyWithoutSupernet,
+  hostsOnlyNetwork,
   networkWithoutSubnets,
   nodeWithoutNic,
   unknownReference,
@@ -171,6 +172,7 @@ function checkCloud(cloud: Cloud, site: Site, places: Locator): readonly Finding
     ...cloud.networks.flatMap((network) => [
       ...checkSource(network, site, places),
       ...checkNodeReferences(network, site, places),
+      ...checkHostsOnly(network, cloud, places),
     ]),
   ]
 }
@@ -225,12 +227,25 @@ function checkSource(network: CloudNetwork, { addressing }: Site, { locate }: Lo
     .map((family) => finding(familyWithoutSupernet, { network: name, family }, { where }))
 }
 
+/** A network without a NIC has no role on the nodes of the cluster. */
+function checkHostsOnly(network: CloudNetwork, cloud: Cloud, { locate }: Locator): readonly Finding[] {
+  const { nic, attach = 'macvlan', roles = ['nodes', 'pods', 'hosts'], subnets = [], nodes = {} } = network.settings
+  if (nic !== false) return []
+  const used = new Set<string>([...roles, ...subnets.flatMap(({ spans }) => Object.keys(spans ?? {}))])
+  if (Object.keys(nodes).length > 0) used.add('nodes')
+  used.delete('hosts')
+  if (used.size === 0 && attach === 'none') return []
+  const needs = [...(attach === 'none' ? [] : [`attach: ${attach}`]), ...used]
+  const where = locate(settingPath(network, 'nic') ?? [])
+  return [finding(hostsOnlyNetwork, { cloud: cloud.name, network: network.name, needs }, { where })]
+}
+
 /** The NIC of a network exists on every node; pinned node addresses belong to nodes that exist. */
 function checkNodeReferences(network: CloudNetwork, { cluster }: Site, { locate }: Locator): readonly Finding[] {
   const findings: Finding[] = []
-  const nic = network.settings.nic
-  const nodeWithout = nic === undefined ? undefined : cluster.nodes.find((node) => !(nic in node.nics))
-  if (nic !== undefined && nodeWithout) {
+  const { nic } = network.settings
+  const nodeWithout = nic === undefined || nic === false ? undefined : cluster.nodes.find((node) => !(nic in node.nics))
+  if (nic && nodeWithout) {
     const known = Object.keys(nodeWithout.nics)
     const within = `the node ${nodeWithout.name}`
     const facts = { what: 'NIC', name: nic, within, nearest: closestMatch(nic, known), known }

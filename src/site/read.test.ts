@@ -183,6 +183,7 @@ const triggers: Readonly<Record<keyof typeof siteProblems, string>> = {
     addressing: { families: [4, 6] },
     networks: { backup: { supernets: ['10.9.0.0/16'] } },
   }),
+  hostsOnlyNetwork: smallSiteWith({ networks: { backup: { supernets: ['10.9.0.0/16'], nic: false } } }),
 }
 
 describe('every problem of a site file', () => {

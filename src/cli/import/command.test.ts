@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -70,6 +70,22 @@ describe('stackloom import', () => {
       },
       findings: [],
     })
+  })
+
+  it('reads every values file below a folder, and names the files that it leaves out', async () => {
+    for (const name of ['a', 'b']) mkdirSync(path.join(cwd, 'tree', name), { recursive: true })
+    for (const [index, name] of ['a', 'b'].entries())
+      copyFileSync(path.join(fixtures, `values-${index + 1}.yaml`), path.join(cwd, 'tree', name, 'values.yaml'))
+    writeFileSync(path.join(cwd, 'tree/a/service-values.yaml'), 'kind: ConfigMap\nmetadata: {name: service-values}\n')
+    const io = testIo({ cwd })
+    expect(await main(['import', '--source', 'architecture', 'tree'], io)).toBe(0)
+    expect(readSite(io.out(), 'site.yaml').site?.clouds.map(({ name }) => name)).toEqual(['openstack', 'openstack2'])
+    expect(io.err()).toContain('SL2037')
+    expect(io.err()).toContain('tree/a/service-values.yaml')
+    const empty = testIo({ cwd: path.join(cwd, 'tree') })
+    rmSync(path.join(cwd, 'tree/b/values.yaml'))
+    expect(await main(['import', '--source', 'architecture', 'b'], empty)).toBe(1)
+    expect(empty.err()).toContain('SL2090')
   })
 
   it('understands the former spelling of the source', async () => {

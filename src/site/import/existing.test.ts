@@ -7,7 +7,7 @@ import type { SiteFile } from '../../api/site.ts'
 import type { Snapshot } from '../../api/snapshot.ts'
 import { readYamlStream } from '../../yaml/read.ts'
 import { readSite } from '../read.ts'
-import { importArchitecture } from './architecture.ts'
+import { importArchitecture, selectValuesFiles } from './architecture.ts'
 import { importCluster } from './cluster.ts'
 import * as problems from './findings/existing.ts'
 import type { Imported } from './imported-site.ts'
@@ -104,6 +104,95 @@ const internalapi = {
   subnets: [{ cidr: '172.17.0.0/24' }],
 }
 
+describe('what a network-values file has and a site file may not have', () => {
+  const site = (data: object): SiteFile => parse(valuesWith(data).text ?? '') as SiteFile
+  const leftOut = (data: object): readonly string[] =>
+    valuesWith(data).findings.flatMap(({ code, message }) => (code === 'SL2092' ? [message] : []))
+
+  it('names nodes as the cluster does', () => {
+    const node = { name: 'master-0', node_name: 'master-0.ocp.example.com', internalapi_ip: '172.17.0.5' }
+    const { cluster, clouds } = site({ node_0: node, internalapi }).spec
+    expect(cluster.nodes.map(({ name }) => name)).toEqual(['master-0.ocp.example.com'])
+    expect(clouds[0]?.networks?.['internalapi']).toMatchObject({ nodes: { 'master-0.ocp.example.com': '172.17.0.5' } })
+  })
+
+  it('keeps the AS number of the routers of each node', () => {
+    const nodes = {
+      node_0: { name: 'a', bgp_peers: ['10.1.0.1'] },
+      node_1: { name: 'b', bgp_peers: ['10.1.0.1', '10.2.0.1'], peer_asn: 65_000 },
+    }
+    const { metallb } = site({ ...nodes, internalapi, bgp: { asn: 64_999, peer_asn: 64_998 } }).spec.cluster
+    expect(metallb).toEqual({
+      mode: 'bgp',
+      asn: 64_999,
+      peers: [
+        { address: '10.1.0.1', asn: 64_998, nodes: ['a'] },
+        { address: '10.1.0.1', asn: 65_000, nodes: ['b'] },
+        { address: '10.2.0.1', asn: 65_000, nodes: ['b'] },
+      ],
+    })
+  })
+
+  it('gives a network that only NetConfig has no VLAN and no interface on the nodes', () => {
+    const external = { mtu: 1500, subnets: [{ cidr: '10.0.0.0/24', gateway: '10.0.0.1' }] }
+    const { networks } = site({ internalapi, external }).spec.clouds[0] ?? {}
+    expect(networks?.['external']).toMatchObject({ nic: false, attach: 'none', roles: ['hosts'] })
+    expect(networks?.['external']).not.toHaveProperty('vlan')
+  })
+
+  it('puts a network with a base interface and no VLAN on that interface', () => {
+    const ironic = { iface: 'ironic', base_iface: 'enp8s0', subnets: [{ cidr: '172.20.1.0/24' }] }
+    const { networks } = site({ internalapi, ironic }).spec.clouds[0] ?? {}
+    expect(networks?.['ironic']).toMatchObject({ vlan: 'untagged', nic: 'enp8s0' })
+  })
+
+  it('imports the gateway of a network into its subnet, and reports one that is in none', () => {
+    const { networks } = site({ internalapi: { ...internalapi, gateway: '172.17.0.1' } }).spec.clouds[0] ?? {}
+    expect(networks?.['internalapi']).toMatchObject({ subnets: [{ gateway: '172.17.0.1' }] })
+    expect(leftOut({ internalapi: { ...internalapi, gateway: '10.0.0.1' } })).toEqual([
+      expect.stringContaining('data.internalapi.gateway'),
+    ])
+  })
+
+  it('keeps DNS servers and options of each cloud, and the image of the operator', () => {
+    const resolver = { config: { server: ['10.0.0.1'] }, options: [{ key: 'server', values: ['/b.test/10.0.0.2'] }] }
+    const imported = site({ internalapi, 'dns-resolver': resolver, 'openstack-operator-image': 'r.test/index:1' })
+    expect(imported.spec.cluster).toMatchObject({
+      dns: ['10.0.0.1'],
+      operators: { openstack: { image: 'r.test/index:1' } },
+    })
+    expect(imported.spec.clouds[0]?.dns).toEqual({ options: [{ key: 'server', values: ['/b.test/10.0.0.2'] }] })
+  })
+
+  it('reports everything that it does not read with its path', () => {
+    const node = { name: 'a', bgp_ip: ['100.64.0.10'], loopback_ip: '99.99.0.3', routes: { config: [{ metric: 1 }] } }
+    const config = '{"type": "macvlan", "master": "internalapi", "mode": "bridge", "ipam": {"gateway": "172.17.0.1"}}'
+    const data = {
+      node_0: node,
+      node_1: { ...node, name: 'b' },
+      internalapi: { ...internalapi, 'net-attach-def': config, 'prefix-length': 25, colour: 'red' },
+      routes: { config: [{ destination: '0.0.0.0/0', 'next-hop-address': '192.168.122.1' }] },
+      'dns-resolver': { config: { server: [], search: ['a.test'] } },
+      unheard: { of: 3 },
+    }
+    expect(leftOut(data).map((message) => message.replace(/ was left out: .*/, ''))).toEqual([
+      'data.internalapi.net-attach-def: mode, ipam',
+      'data.internalapi.prefix-length',
+      'data.node_0, data.node_1: bgp_ip, loopback_ip, routes',
+      'data.internalapi.colour',
+      'data: routes, dns-resolver, unheard',
+    ])
+  })
+
+  it('leaves placeholders to the planner and reports them once', () => {
+    const placeholders = { ...internalapi, iface: 'CHANGEME_IFACE', vlan: 'CHANGEME_VLAN', mtu: '_unused_' }
+    const { text = '', findings } = valuesWith({ internalapi: placeholders, node_0: { name: 'CHANGEME_NODE' } })
+    expect(findings.map(({ code }) => code)).toEqual(['SL2036'])
+    expect(text).not.toMatch(/CHANGEME|_unused_/)
+    expect(readSite(text, 'site.yaml').findings).toEqual([])
+  })
+})
+
 /** For every problem, something to import that has it. */
 const triggers: Readonly<Record<keyof typeof problems, () => Imported>> = {
   notNetworkValues: () => importArchitecture([{ file: 'a.yaml', text: 'kind: Pod\n' }], { name: 'x' }),
@@ -115,6 +204,9 @@ const triggers: Readonly<Record<keyof typeof problems, () => Imported>> = {
   poolForeign: () => importCluster(snapshot, { name: 'x' }),
   nicUnknown: () => valuesWith({ internalapi: { vlan: 20, subnets: [{ cidr: '172.17.0.0/24' }] } }),
   serviceUnpinned: () => importCluster(snapshot, { name: 'x' }),
+  segmentUnknown: () => valuesWith({ designate: { lb_addresses: ['172.34.0.80-172.34.0.90'] } }),
+  placeholdersLeft: () => valuesWith({ internalapi: { ...internalapi, mtu: 'CHANGEME' } }),
+  filesLeftOut: () => selectValuesFiles('tree', [...values, { file: 'tree/other.yaml', text: 'kind: Pod\n' }]),
 }
 
 describe('every problem of an import', () => {
