@@ -72,6 +72,63 @@ describe('importing a cluster', () => {
     expect(importCluster(reversed, { name: 'live' })).toEqual(importCluster(snapshot, { name: 'live' }))
   })
 
+  /** The fixture with other interfaces in every policy, by node. */
+  const withInterfaces = (change: (interfaces: object[], node: string) => unknown): Imported => {
+    const objects = snapshot.objects.map((object) => {
+      if (object.kind !== 'NodeNetworkConfigurationPolicy') return object
+      const { spec } = structuredClone(object) as unknown as {
+        spec: { nodeSelector: Record<string, string>; desiredState: { interfaces: object[] } }
+      }
+      const interfaces = change(spec.desiredState.interfaces, spec.nodeSelector['kubernetes.io/hostname'] ?? '')
+      return {
+        ...object,
+        spec: { ...spec, desiredState: { interfaces, routes: { config: [{ destination: '::/0' }] } } },
+      }
+    })
+    return importCluster({ objects, unread: [] }, { name: 'live' })
+  }
+  const nic = (ip: string) => ({ name: 'enp6s0', type: 'ethernet', mtu: 1500, ipv4: { address: [{ ip }] } })
+
+  it('keeps the address of a node that its NIC has below the bridge', () => {
+    const { text = '', findings } = withInterfaces((interfaces, node) => [
+      ...interfaces.map((each) => ({ ...each, ...('bridge' in each && { ipv4: { enabled: false } }) })),
+      nic(node === 'worker-0' ? '192.168.122.10' : '192.168.122.11'),
+    ])
+    expect((parse(text) as SiteFile).spec.clouds[0]?.networks?.['ctlplane']).toMatchObject({
+      nodes: { 'worker-0': '192.168.122.10', 'worker-1': '192.168.122.11' },
+    })
+    expect(findings.filter(({ code }) => code === 'SL2038')).toHaveLength(2)
+  })
+
+  it('reports an MTU, an address and any field of a policy that it does not import', () => {
+    const { findings } = withInterfaces((interfaces) => [...interfaces, nic('10.99.0.5')])
+    const messages = findings.filter(({ code }) => code === 'SL2092').map(({ message }) => message)
+    expect(messages).toEqual([
+      expect.stringContaining('10.99.0.5 (worker-0), 10.99.0.5 (worker-1) on enp6s0'),
+      expect.stringContaining('NodeNetworkConfigurationPolicy enp6s0-worker-0: spec.desiredState.routes'),
+      expect.stringContaining('NodeNetworkConfigurationPolicy enp6s0-worker-1: spec.desiredState.routes'),
+      expect.stringContaining('the MTU 1500 of enp6s0'),
+    ])
+  })
+
+  it('reports BGP peers and unknown fields of pools and attachments', () => {
+    const object = (apiVersion: string, kind: string, spec: object): KubeObject =>
+      ({ apiVersion, kind, metadata: { name: 'x', namespace: 'openstack' }, spec }) as unknown as KubeObject
+    const config = '{"type": "macvlan", "master": "storage", "mode": "private", "ipam": {}}'
+    const more = [
+      object('metallb.io/v1beta2', 'BGPPeer', { myASN: 1, peerASN: 2, peerAddress: '10.0.0.1' }),
+      object('metallb.io/v1beta1', 'IPAddressPool', { addresses: ['172.17.0.91/32'], avoidBuggyIPs: true }),
+      object('k8s.cni.cncf.io/v1', 'NetworkAttachmentDefinition', { config }),
+    ]
+    const { findings } = importCluster({ objects: [...snapshot.objects, ...more], unread: [] }, { name: 'live' })
+    const messages = findings.filter(({ code }) => code === 'SL2092').map(({ message }) => message)
+    expect(messages.map((message) => message.replace(/ was left out: .*/, ''))).toEqual([
+      'NetworkAttachmentDefinition x: spec.config: mode',
+      'BGPPeer x: spec: myASN, peerASN, peerAddress',
+      'IPAddressPool x: spec.avoidBuggyIPs',
+    ])
+  })
+
   it('survives objects of any shape', () => {
     const odd = (kind: string, apiVersion: string, rest: object): KubeObject => ({
       apiVersion,
@@ -193,6 +250,20 @@ describe('what a network-values file has and a site file may not have', () => {
   })
 })
 
+/** A node with an address on the NIC that is the port of the bridge. */
+function withNicAddress(): Snapshot {
+  const policy = {
+    apiVersion: 'nmstate.io/v1',
+    kind: 'NodeNetworkConfigurationPolicy',
+    metadata: { name: 'more' },
+    spec: {
+      nodeSelector: { 'kubernetes.io/hostname': 'worker-0' },
+      desiredState: { interfaces: [{ name: 'enp6s0', ipv4: { address: [{ ip: '192.168.122.20' }] } }] },
+    },
+  } as unknown as KubeObject
+  return { objects: [...snapshot.objects, policy], unread: [] }
+}
+
 /** For every problem, something to import that has it. */
 const triggers: Readonly<Record<keyof typeof problems, () => Imported>> = {
   notNetworkValues: () => importArchitecture([{ file: 'a.yaml', text: 'kind: Pod\n' }], { name: 'x' }),
@@ -206,6 +277,7 @@ const triggers: Readonly<Record<keyof typeof problems, () => Imported>> = {
   serviceUnpinned: () => importCluster(snapshot, { name: 'x' }),
   segmentUnknown: () => valuesWith({ designate: { lb_addresses: ['172.34.0.80-172.34.0.90'] } }),
   placeholdersLeft: () => valuesWith({ internalapi: { ...internalapi, mtu: 'CHANGEME' } }),
+  addressBelowBridge: () => importCluster(withNicAddress(), { name: 'x' }),
   filesLeftOut: () => selectValuesFiles('tree', [...values, { file: 'tree/other.yaml', text: 'kind: Pod\n' }]),
 }
 

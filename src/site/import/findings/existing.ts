@@ -81,3 +81,16 @@ export const filesLeftOut = problem<{ folder: string; files: readonly string[] }
     `${files.length} files of ${folder} have no network-values and were left out: ${files.slice(0, 8).join(', ')}${files.length > 8 ? ', …' : ''}`,
   remedy: () => 'nothing to do for networks; services and node sets are described in the site file',
 })
+
+export const addressBelowBridge = problem<{
+  node: string
+  addresses: readonly string[]
+  interface: string
+  bridge: string
+}>({
+  code: 'SL2038',
+  severity: 'warning',
+  message: (facts) =>
+    `${facts.node} has ${facts.addresses.join(', ')} on ${facts.interface}; the plan puts it on the bridge ${facts.bridge} above it`,
+  remedy: () => 'see `stackloom diff` before `up`: the address moves from the NIC to the bridge, and stays the same',
+})
