@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { testIo } from '../../../test/io.ts'
+import { planText } from '../../../test/site.ts'
 import { smallSite } from '../../../test/site-files.ts'
 import { readSite } from '../../site/read.ts'
 import { main } from '../main.ts'
@@ -52,6 +53,31 @@ describe('stackloom import', () => {
     const { site, findings } = readSite(text, 'site.yaml')
     expect(findings).toEqual([])
     expect(site?.clouds.map(({ namespace }) => namespace)).toEqual(['lab', 'openstack2', 'openstack'])
+  })
+
+  it('gives clouds that are added to a file other numbers than those in the file', async () => {
+    const environments = ['a', 'b', 'c'].map((name, index) => {
+      const pool = `192.168.122.${80 + index * 5}-192.168.122.${84 + index * 5}`
+      writeFileSync(path.join(cwd, `${name}.env`), `NAMESPACE=${name}\nMETALLB_POOL=${pool}\n`)
+      return `${name}.env`
+    })
+    const [first = '', second = '', third = ''] = environments
+    const command = ['import', '--source', 'install-yamls']
+    expect(await main([...command, first, second, '--out', 'site.yaml'], testIo({ cwd }))).toBe(0)
+    expect(await main([...command, third, '--into', 'site.yaml'], testIo({ cwd }))).toBe(0)
+    const { plan } = planText(readFileSync(path.join(cwd, 'site.yaml'), 'utf8'))
+    expect(plan.findings.filter(({ severity }) => severity === 'error').map(({ code }) => code)).toEqual(['SL2103'])
+  })
+
+  it('puts added networks on the NIC of the site that has their device', async () => {
+    const file = path.join(cwd, 'site.yaml')
+    writeFileSync(file, smallSite.replace('nic: enp6s0', 'nics: {main: enp6s0, second: enp8s0}'))
+    writeFileSync(path.join(cwd, 'b.env'), 'NAMESPACE=b\nNNCP_INTERFACE=enp8s0\n')
+    expect(await main(['import', '--source', 'install-yamls', 'b.env', '--into', 'site.yaml'], testIo({ cwd }))).toBe(0)
+    const { site } = readSite(readFileSync(file, 'utf8'), 'site.yaml')
+    const networks = site?.clouds.at(-1)?.networks.map(({ name, settings }) => [name, settings.nic])
+    expect(networks).toContainEqual(['internalapi', 'second'])
+    expect(networks).toContainEqual(['external', false])
   })
 
   it('prints site and findings as one value with -o json', async () => {

@@ -1,6 +1,7 @@
 /** Reads what an import needs: files, a live cluster or a folder of dumps. */
 import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
+import type { SiteFileCloud } from '../../api/site.ts'
 import { wrongUse } from '../../errors/common.ts'
 import { failure } from '../../errors/failure.ts'
 import { type Finding, hasErrors } from '../../errors/finding.ts'
@@ -12,21 +13,26 @@ import type { Io } from '../io.ts'
 import type { ImportOptions } from './command.ts'
 
 export async function importFrom(files: readonly string[], options: ImportOptions, io: Io): Promise<Imported> {
-  const imported = await importSources(files, options, io)
   const { into } = options
-  if (into === undefined || imported.text === undefined) return imported
+  if (into === undefined) return importSources(files, options, io, [])
   const { text, findings } = decodeText(await readInput(into, io), into)
   if (hasErrors(findings)) return { findings }
-  const { addClouds } = await import('../../site/import/imported-site.ts')
-  return addClouds({ file: into, text }, imported)
+  const { addClouds, listClouds } = await import('../../site/import/imported-site.ts')
+  const imported = await importSources(files, options, io, listClouds({ file: into, text }))
+  return imported.text === undefined ? imported : addClouds({ file: into, text }, imported)
 }
 
-async function importSources(files: readonly string[], options: ImportOptions, io: Io): Promise<Imported> {
+async function importSources(
+  files: readonly string[],
+  options: ImportOptions,
+  io: Io,
+  existing: readonly SiteFileCloud[],
+): Promise<Imported> {
   const name = options.name ?? 'imported'
   if (options.source === 'cluster') return fromCluster(name, options, io)
   const { sources, findings } = await readSources(files, options, io)
   if (hasErrors(findings)) return { findings }
-  const imported = await importTexts(sources, options, name)
+  const imported = await importTexts(sources, options, name, existing)
   return { ...imported, findings: [...findings, ...imported.findings] }
 }
 
@@ -67,12 +73,18 @@ function isYaml(name: string): boolean {
   return /\.ya?ml$/.test(name)
 }
 
-async function importTexts(sources: readonly ImportSource[], options: ImportOptions, name: string): Promise<Imported> {
+async function importTexts(
+  sources: readonly ImportSource[],
+  options: ImportOptions,
+  name: string,
+  existing: readonly SiteFileCloud[],
+): Promise<Imported> {
   if (options.source === 'install-yamls') {
     const { importInstallYamls } = await import('../../site/import/install-yamls.ts')
     const nodes = options.node?.map((given) => parsePair('--node', given))
     return importInstallYamls(sources, {
       name,
+      existing,
       ...(nodes && {
         nodes: nodes.map(([node, nic]) => ({ name: node, ...(nic !== undefined && { nic }) })),
       }),

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
+import { smallSite } from '../../../test/site-files.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { SiteFile } from '../../api/site.ts'
 import type { Snapshot } from '../../api/snapshot.ts'
@@ -10,7 +11,7 @@ import { readSite } from '../read.ts'
 import { importArchitecture, selectValuesFiles } from './architecture.ts'
 import { importCluster } from './cluster.ts'
 import * as problems from './findings/existing.ts'
-import type { Imported } from './imported-site.ts'
+import { addClouds, type Imported } from './imported-site.ts'
 
 const fixtures = path.join(import.meta.dirname, '__fixtures__')
 const values = ['values-1.yaml', 'values-2.yaml'].map((file) => ({
@@ -278,6 +279,10 @@ const triggers: Readonly<Record<keyof typeof problems, () => Imported>> = {
   segmentUnknown: () => valuesWith({ designate: { lb_addresses: ['172.34.0.80-172.34.0.90'] } }),
   placeholdersLeft: () => valuesWith({ internalapi: { ...internalapi, mtu: 'CHANGEME' } }),
   addressBelowBridge: () => importCluster(withNicAddress(), { name: 'x' }),
+  nicNotInSite: () => {
+    const clouds = ['a', 'b'].map((name) => ({ name, namespace: name }))
+    return addClouds({ file: 'site.yaml', text: smallSite }, importArchitecture(values, { name: 'x', clouds }))
+  },
   filesLeftOut: () => selectValuesFiles('tree', [...values, { file: 'tree/other.yaml', text: 'kind: Pod\n' }]),
 }
 

@@ -1,4 +1,4 @@
-/** SL203x, SL209x: importing network-values files of the architecture repository, and live clusters. */
+/** SL2035 to SL2038, SL2044, SL209x: importing network-values files of the architecture repository, and live clusters. */
 import { problem } from '../../../errors/finding.ts'
 
 export const notNetworkValues = problem<{ reason: string }>({
@@ -93,4 +93,11 @@ export const addressBelowBridge = problem<{
   message: (facts) =>
     `${facts.node} has ${facts.addresses.join(', ')} on ${facts.interface}; the plan puts it on the bridge ${facts.bridge} above it`,
   remedy: () => 'see `stackloom diff` before `up`: the address moves from the NIC to the bridge, and stays the same',
+})
+
+export const nicNotInSite = problem<{ device: string; site: string }>({
+  code: 'SL2044',
+  severity: 'warning',
+  message: ({ device, site }) => `imported networks are on ${device}, which no node of the site ${site} has`,
+  remedy: ({ device }) => `add it to every node of spec.cluster.nodes: nics: {main: …, ${device}: ${device}}`,
 })
