@@ -139,11 +139,17 @@ function isPartOf(gap: LedgerEntry, entry: LedgerEntry): boolean {
   return gap.owner === entry.owner && (gap.role === 'reserved' || gap.role === 'endpoint')
 }
 
-/** All networks meet on the nodes of the cluster, except those that only the hosts of one cloud are on. */
+/** Two networks meet on the nodes of the cluster if it uses both, and on the hosts of their cloud. */
 function isOnOneMachine(a: DraftNetwork, b: DraftNetwork): boolean {
-  if (!a.request.isHostsOnly && !b.request.isHostsOnly) return true
+  if (isInCluster(a) && isInCluster(b)) return true
   const hasHosts = ({ subnets }: DraftNetwork): boolean => subnets.some(({ spans }) => spans.hosts !== undefined)
   return a.request.cloud === b.request.cloud && hasHosts(a) && hasHosts(b)
+}
+
+/** Whether nodes, pods or Services have addresses in it. A network that has no addresses yet may get some. */
+function isInCluster({ request, subnets, nodes }: DraftNetwork): boolean {
+  if (request.isHostsOnly) return false
+  return nodes.length > 0 || subnets.some(({ spans }) => !spans.hosts || spans.nodes || spans.pods || spans.vips)
 }
 
 /** Subnets that overlap where they must not: on two segments of the same nodes, or twice in one network. */

@@ -7,6 +7,7 @@ import type { SiteFile } from '../api/site.ts'
 import { closestMatch } from '../errors/closest-match.ts'
 import { codes } from '../errors/codes.ts'
 import { type Finding, finding } from '../errors/finding.ts'
+import { parsePrefixed } from '../net/cidr.ts'
 import type { Locator } from '../yaml/locate.ts'
 import { withoutDuplicates } from './accept.ts'
 import { toList } from './defaults.ts'
@@ -23,6 +24,7 @@ import {
   hostsOnlyNetwork,
   networkWithoutSubnets,
   nodeWithoutNic,
+  subnetTooLarge,
   unknownReference,
 } from './findings.ts'
 import { type Cloud, type CloudNetwork, type Path, type Site, settingPath } from './site.ts'
@@ -173,6 +175,7 @@ function checkCloud(cloud: Cloud, site: Site, places: Locator): readonly Finding
       ...checkSource(network, site, places),
       ...checkNodeReferences(network, site, places),
       ...checkHostsOnly(network, cloud, places),
+      ...checkSubnetSizes(network, places),
     ]),
   ]
 }
@@ -225,6 +228,21 @@ function checkSource(network: CloudNetwork, { addressing }: Site, { locate }: Lo
   return addressing.families
     .filter((family) => !sources.some((source) => source.includes(':') === (family === 6)))
     .map((family) => finding(familyWithoutSupernet, { network: name, family }, { where }))
+}
+
+/** The prefix lengths that `addressing.prefixLength` allows at least. */
+const LEAST_PREFIX = { 4: 8, 6: 16 }
+
+/** One subnet that holds all others would be reported with each of them. */
+function checkSubnetSizes(network: CloudNetwork, { locate }: Locator): readonly Finding[] {
+  return (network.settings.subnets ?? []).flatMap(({ cidr: text }, index) => {
+    const cidr = parsePrefixed(text)
+    if (!cidr) return []
+    const least = LEAST_PREFIX[cidr.address.family]
+    if (cidr.prefix >= least) return []
+    const where = locate(settingPath(network, 'subnets', index, 'cidr') ?? [])
+    return [finding(subnetTooLarge, { cidr: text, network: network.name, least }, { where })]
+  })
 }
 
 /** A network without a NIC has no role on the nodes of the cluster. */
