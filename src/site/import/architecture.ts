@@ -294,8 +294,8 @@ function attachmentOf(
   const { read, unread } = importAttachment(config)
   if (unread.length > 0) {
     const what = `data.${name}.net-attach-def: ${unread.join(', ')}`
-    const at = file.reading.locate(['data', name, 'net-attach-def'])
-    findings.push(finding(valueLeftOut, { what, why: NO_FIELD }, { where: at }))
+    const position = file.reading.locate(['data', name, 'net-attach-def'])
+    findings.push(finding(valueLeftOut, { what, why: NO_FIELD }, { where: position }))
   }
   const reason = typeof read === 'string' ? read : read.problem
   if (reason) findings.push(finding(badAttachment, { cloud: file.cloud.name, network: name, reason }, { where }))
@@ -433,7 +433,10 @@ function checkImplied({ data, reading }: ValuesFile): readonly Finding[] {
   const findings: Finding[] = []
   const serviceType = data['lbServiceType']
   if (serviceType !== undefined && serviceType !== 'LoadBalancer') {
-    const facts = { what: `data.lbServiceType ${String(serviceType)}`, why: 'only LoadBalancer Services have VIPs' }
+    const facts = {
+      what: `data.lbServiceType ${JSON.stringify(serviceType)}`,
+      why: 'only LoadBalancer Services have VIPs',
+    }
     findings.push(finding(valueLeftOut, facts, { where: reading.locate(['data', 'lbServiceType']) }))
   }
   const keys = Object.keys(data)

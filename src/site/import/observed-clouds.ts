@@ -72,15 +72,20 @@ export function collectClouds(
       const where = { apiVersion: nad.apiVersion, kind: nad.kind, namespace, name }
       findings.push(finding(badAttachment, { cloud: namespace, network: name, reason }, { where }))
     }
-    if (unread.length > 0 && (!namespaces || namespaces.includes(namespace))) {
-      const where = { apiVersion: nad.apiVersion, kind: nad.kind, namespace, name }
-      const what = `NetworkAttachmentDefinition ${name}: spec.config: ${unread.join(', ')}`
-      findings.push(finding(valueLeftOut, { what, why: 'the site file has no field for it' }, { where }))
-    }
+    if (!namespaces || namespaces.includes(namespace)) findings.push(...reportUnread(nad, unread))
     if (typeof read !== 'string') network(namespace, name).attachment = read
   }
   const wanted = [...clouds].filter(([namespace]) => !namespaces || namespaces.includes(namespace))
   return new Map(wanted.sort(([a], [b]) => a.localeCompare(b)))
+}
+
+/** Fields of an attachment's configuration that a site file does not have. */
+function reportUnread({ apiVersion, kind, metadata }: KubeObject, unread: readonly string[]): readonly Finding[] {
+  if (unread.length === 0) return []
+  const { namespace = '', name } = metadata
+  const what = `NetworkAttachmentDefinition ${name}: spec.config: ${unread.join(', ')}`
+  const facts = { what, why: 'the site file has no field for it' }
+  return [finding(valueLeftOut, facts, { where: { apiVersion, kind, namespace, name } })]
 }
 
 export function collectPools(index: SnapshotIndex, clouds: ObservedClouds, findings: Finding[]): void {
