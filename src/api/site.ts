@@ -58,7 +58,12 @@ export const networkSchema = z.strictObject({
     .union([vlanId, z.literal('untagged')])
     .optional()
     .describe('VLAN id of its segment, or untagged'),
-  nic: text.optional().describe("the NIC's role on the nodes (cluster.nodes[].nics), `main` by default"),
+  nic: z
+    .union([text, z.literal(false)])
+    .optional()
+    .describe(
+      "the NIC's role on the nodes (cluster.nodes[].nics), `main` by default; false: only data plane hosts are on it",
+    ),
   interface: interfaceName.optional().describe('name of the interface on the nodes, at most 15 characters'),
   bridge: z
     .union([interfaceName, z.boolean()])

@@ -11,7 +11,7 @@ import { formatRange, intersection, type Range, rangeSize } from '../net/range.t
 import { firstFree, freeRanges, rangeSet } from '../net/range-set.ts'
 import type { Path } from '../site/site.ts'
 import { formatOwner, type Locate } from './address-reader.ts'
-import { describeSegment } from './draft/draft.ts'
+import { type DraftNetwork, describeSegment } from './draft/draft.ts'
 import type { Draft } from './draft/draft-site.ts'
 import {
   duplicateAddress,
@@ -139,6 +139,19 @@ function isPartOf(gap: LedgerEntry, entry: LedgerEntry): boolean {
   return gap.owner === entry.owner && (gap.role === 'reserved' || gap.role === 'endpoint')
 }
 
+/** Two networks meet on the nodes of the cluster if it uses both, and on the hosts of their cloud. */
+function isOnOneMachine(a: DraftNetwork, b: DraftNetwork): boolean {
+  if (isInCluster(a) && isInCluster(b)) return true
+  const hasHosts = ({ subnets }: DraftNetwork): boolean => subnets.some(({ spans }) => spans.hosts !== undefined)
+  return a.request.cloud === b.request.cloud && hasHosts(a) && hasHosts(b)
+}
+
+/** Whether nodes, pods or Services have addresses in it. A network that has no addresses yet may get some. */
+function isInCluster({ request, subnets, nodes }: DraftNetwork): boolean {
+  if (request.isHostsOnly) return false
+  return nodes.length > 0 || subnets.some(({ spans }) => !spans.hosts || spans.nodes || spans.pods || spans.vips)
+}
+
 /** Subnets that overlap where they must not: on two segments of the same nodes, or twice in one network. */
 export function findSubnetConflicts({ networks, suggestSubnet }: Draft, locate: Locate): readonly Finding[] {
   const subnets = networks.flatMap((draft) =>
@@ -151,7 +164,12 @@ export function findSubnetConflicts({ networks, suggestSubnet }: Draft, locate: 
   )
   const { pairs } = findOverlaps(subnets, {
     limit: SHOWN,
-    allowed: (a, b) => a.segment === b.segment && a.draft !== b.draft && sameCidr(a.subnet.cidr, b.subnet.cidr),
+    allowed: (a, b) => {
+      if (a.draft === b.draft) return false
+      if (!isOnOneMachine(a.draft, b.draft)) return true
+      const isSameSegment = a.segment === b.segment || a.draft.request.isHostsOnly || b.draft.request.isHostsOnly
+      return isSameSegment && sameCidr(a.subnet.cidr, b.subnet.cidr)
+    },
   })
   return pairs.map(([first, second]) => {
     const position = ({ draft }: typeof first): number => Number(draft.request.cloud.path.at(-1))

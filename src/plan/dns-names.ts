@@ -1,6 +1,6 @@
 /** DNS names: the domain of a network, the names of a host in it, and the records that a cloud's DNS serves. Pure. */
 import type { Cloud, CloudNetwork } from '../site/site.ts'
-import type { PlannedCloud } from './plan.ts'
+import type { PlannedCloud, PlannedHostAddress } from './plan.ts'
 import { slotServiceName } from './slots/service-names.ts'
 
 /** Each cloud has its name zones, so hosts of two clouds may have equal names. */
@@ -14,6 +14,12 @@ export function hostNames(host: string, network: string, dnsDomain: string): rea
   const dot = host.indexOf('.')
   const name = `${dot < 0 ? host : host.slice(0, dot)}.${dnsDomain}`
   return dot >= 0 && network === 'ctlplane' && host !== name ? [name, host] : [name]
+}
+
+/** What the DNS of a cloud serves for a host: also the short names that the operator's own records have. */
+export function servedHostNames({ name, names }: PlannedHostAddress, network: string): readonly string[] {
+  const [label = name] = name.split('.')
+  return [...new Set([...names, `${label}.${network}`, ...(network === 'ctlplane' ? [name] : [])])]
 }
 
 export interface CloudDnsName {
@@ -34,8 +40,10 @@ export function listCloudDnsNames({ namespace, networks, uses }: PlannedCloud): 
     }),
   )
   const hosts = networks.flatMap((network) =>
-    network.hosts.flatMap(({ name: host, address, names }) =>
-      names.map((name): CloudDnsName => ({ name, address, from: `host ${host}` })),
+    network.hosts.flatMap((host) =>
+      servedHostNames(host, network.name).map(
+        (name): CloudDnsName => ({ name, address: host.address, from: `host ${host.name}` }),
+      ),
     ),
   )
   return [...vips, ...hosts]

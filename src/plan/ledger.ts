@@ -4,7 +4,7 @@
  * Pure. `conflicts.ts` finds the entries that overlap and explains them.
  */
 import { parseAddress } from '../net/address.ts'
-import { cidrContains, cidrRange } from '../net/cidr.ts'
+import { cidrContains, cidrRange, formatCidr } from '../net/cidr.ts'
 import { type Range, rangeContains, rangesOverlap, singleAddressRange } from '../net/range.ts'
 import type { AllocatorRole, Path, Site } from '../site/site.ts'
 import { groupBy } from './collections.ts'
@@ -34,7 +34,15 @@ export interface Ledger {
 
 export function buildLedger(site: Site, networks: readonly DraftNetwork[], live: readonly LedgerEntry[] = []): Ledger {
   const placed = networks.flatMap((draft) => draft.subnets.map((subnet) => ({ draft, subnet })))
-  const bySegment = groupBy(placed, ({ draft, subnet }) => subnetSegment(draft, subnet))
+  const segmentBySubnet = new Map(
+    placed.flatMap(({ draft, subnet }) =>
+      draft.request.isHostsOnly ? [] : [[hostSubnet(draft, subnet), subnetSegment(draft, subnet)]],
+    ),
+  )
+  const bySegment = groupBy(placed, ({ draft, subnet }) => {
+    const same = draft.request.isHostsOnly ? segmentBySubnet.get(hostSubnet(draft, subnet)) : undefined
+    return same ?? subnetSegment(draft, subnet)
+  })
   const segments = new Map<string, readonly LedgerEntry[]>()
   for (const [segment, members] of bySegment) {
     const entries = members.flatMap(({ draft, subnet }) => subnetEntries(draft, subnet))
@@ -51,9 +59,14 @@ export function buildLedger(site: Site, networks: readonly DraftNetwork[], live:
   return { segments, entries: [...segments.values()].flat() }
 }
 
+/** A network of hosts only that has the subnet of another network is on its segment, as far as the hosts know. */
+function hostSubnet({ request }: DraftNetwork, { cidr }: DraftSubnet): string {
+  return `${request.cloud.name} ${formatCidr(cidr)}`
+}
+
 /** The L2 domain of one subnet: a subnet of an edge site may have its own VLAN. */
 export function subnetSegment({ placement, request }: DraftNetwork, { vlan }: DraftSubnet): string {
-  if (vlan !== undefined && placement) return segmentId(placement.nic, vlan)
+  if (vlan !== undefined && placement && !request.isHostsOnly) return segmentId(placement.nic, vlan)
   return placement?.segment ?? `${request.owner} alone`
 }
 

@@ -38,6 +38,8 @@ export interface NetworkRequest {
   readonly network: CloudNetwork
   /** The NIC's role. */
   readonly nic: string
+  /** The nodes of the cluster are not on it: only data plane hosts are. */
+  readonly isHostsOnly: boolean
   readonly tag: Tag | undefined
   /** Whether this cloud pins the tag; a template only proposes it, to every cloud. */
   readonly tagIsPin: boolean
@@ -80,7 +82,8 @@ function readNetworkRequest(cloud: Cloud, network: CloudNetwork, site: Site, rea
     owner,
     cloud,
     network,
-    nic: settings.nic ?? 'main',
+    nic: settings.nic || 'main',
+    isHostsOnly: settings.nic === false,
     tag: settings.vlan,
     tagIsPin: isPinnedByCloud(network, 'vlan'),
     onCtlplaneBridge:

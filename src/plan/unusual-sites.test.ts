@@ -37,6 +37,7 @@ const network = fc.oneof(
   fc.constant(false as const),
   some({
     vlan: fc.constantFrom<20 | 21 | 'untagged' | 5000>(20, 21, 'untagged', 5000),
+    nic: fc.constantFrom<'main' | false>('main', false),
     interface: fc.constantFrom('a', 'x'.repeat(20)),
     bridge: fc.constantFrom<boolean | string>(true, false, 'ospbr'),
     attach: fc.constantFrom('macvlan' as const, 'bridge' as const, 'none' as const),

@@ -117,3 +117,10 @@ export const slotMoved = problem<{ path: string; change: 'gone' | 'new'; nearest
       : `there is a slot spec.${path}, which ${nearest} does not have`,
   remedy: () => 'compare with `stackloom slots --crd`, and set the Service of a new slot with raw fields',
 })
+
+export const netConfigRefused = problem<{ cloud: string; field: string; detail: string }>({
+  code: 'SL3229',
+  severity: 'error',
+  message: ({ cloud, field, detail }) => `the NetConfig of ${cloud} would be refused: ${field}: ${detail}`,
+  remedy: () => 'correct the network in the site file, or in overrides.netConfig',
+})

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type PlanSettings, testPlan } from '../../test/plan.ts'
+import { planSpec } from '../../test/site.ts'
 import type { SiteFileCloud } from '../api/site.ts'
 import type { Finding } from '../errors/finding.ts'
 import type { Plan } from '../plan/plan.ts'
@@ -30,6 +31,14 @@ function override(service: Record<string, unknown>): Partial<SiteFileCloud> {
 describe('lintDocuments', () => {
   it('reports nothing for a correct site', () => {
     expect(messages({ services: { keystone: { template: { region: 'two' } } } })).toEqual([])
+  })
+
+  it('refuses a NetConfig that its webhook would refuse', () => {
+    const { plan } = planSpec({ networks: { ctlplane: { dnsDomain: 'ctlplane' } } })
+    const refused = findingsOf(plan).filter(({ code }) => code === 'SL3229')
+    expect(refused.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^the NetConfig of rhoso1 would be refused: spec\.networks\[0\]\.dnsDomain: /),
+    ])
   })
 
   it('reports a misspelt raw field with a suggestion and its position', () => {

@@ -3,6 +3,7 @@
  *
  * Raw fields are merged last and win over the plan, so conflicts are reported instead of corrected. Pure.
  */
+import { type NetConfigSpec, netConfigKind, netConfigViolations } from '../api/netconfig.ts'
 import { type Finding, finding, hasErrors } from '../errors/finding.ts'
 import { parseAddress } from '../net/address.ts'
 import { type RangeSet, rangeSet, setContains } from '../net/range-set.ts'
@@ -17,6 +18,7 @@ import {
   fewNodes,
   foreignAddress,
   foreignPool,
+  netConfigRefused,
   noDnsServer,
   noPlaceForAttachments,
   noSlotForEndpoint,
@@ -25,6 +27,7 @@ import {
 } from './findings.ts'
 import { asFields, type Fields } from './merge.ts'
 import { networksAnnotation } from './multus.ts'
+import { renderNetConfig } from './netconfig.ts'
 import { installRequirements } from './operators.ts'
 import { lintRelease } from './release-lints.ts'
 import { spanRanges } from './spans.ts'
@@ -46,6 +49,7 @@ export function lintDocuments(plan: Plan, locate: LocatePath): readonly Finding[
     ...plan.clouds.flatMap((cloud) => [
       ...lintOverrides(plan, cloud, locate),
       ...dnsFindings(plan, cloud, locate),
+      ...netConfigFindings(plan, cloud, locate),
       ...attachmentFindings(plan, cloud, locate),
       ...endpointFindings(plan, cloud, locate),
     ]),
@@ -55,6 +59,22 @@ export function lintDocuments(plan: Plan, locate: LocatePath): readonly Finding[
 function dnsFindings(plan: Plan, cloud: PlannedCloud, locate: LocatePath): readonly Finding[] {
   if (dnsServers(plan, cloud).length > 0) return []
   return [finding(noDnsServer, { cloud: cloud.name }, { where: locate(cloud.from.path) })]
+}
+
+/** The rules of the webhook that admits it. Overlaps are reported by the plan, with both owners. */
+function netConfigFindings(plan: Plan, cloud: PlannedCloud, locate: LocatePath): readonly Finding[] {
+  return renderNetConfig(plan, cloud).flatMap((object) => {
+    const parsed = netConfigKind.spec.safeParse(object['spec'])
+    const violations = parsed.success
+      ? netConfigViolations(parsed.data as NetConfigSpec).filter(
+          ({ detail }) => !/^CIDR .*(?:in use|overlaps)/.test(detail),
+        )
+      : parsed.error.issues.map(({ path, message }) => ({ field: ['spec', ...path].join('.'), detail: message }))
+    return violations.map(({ field, detail }) => {
+      const where = locate([...cloud.from.path, 'networks'])
+      return finding(netConfigRefused, { cloud: cloud.name, field, detail }, { where })
+    })
+  })
 }
 
 /** A service can be attached to networks if its template calls `attach`. */

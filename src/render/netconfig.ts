@@ -6,6 +6,7 @@ import { SHARED_WITH_ANNOTATION } from '../api/netconfig.ts'
 import type { KubeObject } from '../api/object.ts'
 import { type Cidr, cidrsOverlap, parseCidr } from '../net/cidr.ts'
 import { setSize, subtract } from '../net/range-set.ts'
+import { servedHostNames } from '../plan/dns-names.ts'
 import {
   type AddressRange,
   formatAddressRange,
@@ -131,8 +132,8 @@ function allocation(subnet: PlannedSubnet): {
 export function renderDnsData(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
   const hosts: unknown[] = []
   for (const network of cloud.networks) {
-    for (const { names, address } of network.hosts) {
-      if (names.length > 0) hosts.push({ hostnames: names, ip: address })
+    for (const host of network.hosts) {
+      if (host.names.length > 0) hosts.push({ hostnames: servedHostNames(host, network.name), ip: host.address })
     }
   }
   if (hosts.length === 0) return []

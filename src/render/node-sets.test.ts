@@ -127,7 +127,7 @@ describe('renderDnsData', () => {
     const [data] = only ? renderDnsData(plan, only) : []
     expect(data?.['spec']).toMatchObject({
       hosts: expect.arrayContaining([
-        { hostnames: ['edpm-compute-1.ctlplane'], ip: '192.168.122.101' },
+        { hostnames: ['edpm-compute-1.ctlplane', 'edpm-compute-1'], ip: '192.168.122.101' },
         { hostnames: ['edpm-compute-0.internalapi'], ip: '172.17.0.100' },
       ]),
     })

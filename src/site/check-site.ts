@@ -7,6 +7,7 @@ import type { SiteFile } from '../api/site.ts'
 import { closestMatch } from '../errors/closest-match.ts'
 import { codes } from '../errors/codes.ts'
 import { type Finding, finding } from '../errors/finding.ts'
+import { parsePrefixed } from '../net/cidr.ts'
 import type { Locator } from '../yaml/locate.ts'
 import { withoutDuplicates } from './accept.ts'
 import { toList } from './defaults.ts'
@@ -20,8 +21,10 @@ import {
   conflictingNics,
   duplicateName,
   familyWithoutSupernet,
+  hostsOnlyNetwork,
   networkWithoutSubnets,
   nodeWithoutNic,
+  subnetTooLarge,
   unknownReference,
 } from './findings.ts'
 import { type Cloud, type CloudNetwork, type Path, type Site, settingPath } from './site.ts'
@@ -171,6 +174,8 @@ function checkCloud(cloud: Cloud, site: Site, places: Locator): readonly Finding
     ...cloud.networks.flatMap((network) => [
       ...checkSource(network, site, places),
       ...checkNodeReferences(network, site, places),
+      ...checkHostsOnly(network, cloud, places),
+      ...checkSubnetSizes(network, places),
     ]),
   ]
 }
@@ -225,12 +230,40 @@ function checkSource(network: CloudNetwork, { addressing }: Site, { locate }: Lo
     .map((family) => finding(familyWithoutSupernet, { network: name, family }, { where }))
 }
 
+/** The prefix lengths that `addressing.prefixLength` allows at least. */
+const LEAST_PREFIX = { 4: 8, 6: 16 }
+
+/** One subnet that holds all others would be reported with each of them. */
+function checkSubnetSizes(network: CloudNetwork, { locate }: Locator): readonly Finding[] {
+  return (network.settings.subnets ?? []).flatMap(({ cidr: text }, index) => {
+    const cidr = parsePrefixed(text)
+    if (!cidr) return []
+    const least = LEAST_PREFIX[cidr.address.family]
+    if (cidr.prefix >= least) return []
+    const where = locate(settingPath(network, 'subnets', index, 'cidr') ?? [])
+    return [finding(subnetTooLarge, { cidr: text, network: network.name, least }, { where })]
+  })
+}
+
+/** A network without a NIC has no role on the nodes of the cluster. */
+function checkHostsOnly(network: CloudNetwork, cloud: Cloud, { locate }: Locator): readonly Finding[] {
+  const { nic, attach = 'macvlan', roles = ['nodes', 'pods', 'hosts'], subnets = [], nodes = {} } = network.settings
+  if (nic !== false) return []
+  const used = new Set<string>([...roles, ...subnets.flatMap(({ spans }) => Object.keys(spans ?? {}))])
+  if (Object.keys(nodes).length > 0) used.add('nodes')
+  used.delete('hosts')
+  if (used.size === 0 && attach === 'none') return []
+  const needs = [...(attach === 'none' ? [] : [`attach: ${attach}`]), ...used]
+  const where = locate(settingPath(network, 'nic') ?? [])
+  return [finding(hostsOnlyNetwork, { cloud: cloud.name, network: network.name, needs }, { where })]
+}
+
 /** The NIC of a network exists on every node; pinned node addresses belong to nodes that exist. */
 function checkNodeReferences(network: CloudNetwork, { cluster }: Site, { locate }: Locator): readonly Finding[] {
   const findings: Finding[] = []
-  const nic = network.settings.nic
-  const nodeWithout = nic === undefined ? undefined : cluster.nodes.find((node) => !(nic in node.nics))
-  if (nic !== undefined && nodeWithout) {
+  const { nic } = network.settings
+  const nodeWithout = nic === undefined || nic === false ? undefined : cluster.nodes.find((node) => !(nic in node.nics))
+  if (nic && nodeWithout) {
     const known = Object.keys(nodeWithout.nics)
     const within = `the node ${nodeWithout.name}`
     const facts = { what: 'NIC', name: nic, within, nearest: closestMatch(nic, known), known }

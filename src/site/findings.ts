@@ -107,3 +107,19 @@ export const familyWithoutSupernet = problem<{ network: string; family: number }
     return `add an IPv${family} supernet such as ${sample} to ${network}, or take ${family} out of addressing.families`
   },
 })
+
+export const hostsOnlyNetwork = problem<{ cloud: string; network: string; needs: readonly string[] }>({
+  code: 'SL2034',
+  severity: 'error',
+  message: ({ cloud, network, needs }) =>
+    `${cloud}/${network} has nic: false, so the nodes of the cluster are not on it, but it has ${needs.join(', ')}`,
+  remedy: () => 'write attach: none and roles: [hosts], or name the NIC that carries it',
+})
+
+export const subnetTooLarge = problem<{ cidr: string; network: string; least: number }>({
+  code: 'SL2045',
+  severity: 'error',
+  message: ({ cidr, network, least }) =>
+    `${cidr} of ${network} is larger than /${least}: it contains the networks of every other cloud and of the cluster`,
+  remedy: () => 'write the subnet of this one network, such as 172.17.0.0/24',
+})

@@ -183,7 +183,19 @@ const triggers: Readonly<Record<keyof typeof siteProblems, string>> = {
     addressing: { families: [4, 6] },
     networks: { backup: { supernets: ['10.9.0.0/16'] } },
   }),
+  subnetTooLarge: smallSiteWith({ networks: { storage: { subnets: [{ cidr: '0.0.0.0/0' }] } } }),
+  hostsOnlyNetwork: smallSiteWith({ networks: { backup: { supernets: ['10.9.0.0/16'], nic: false } } }),
 }
+
+describe('a problem that a plan would repeat for every address', () => {
+  it('is the only finding, and there is nothing to plan', () => {
+    for (const name of ['duplicateName', 'subnetTooLarge'] as const) {
+      const { site, findings } = readSite(triggers[name], 'site.yaml')
+      expect(site).toBeUndefined()
+      expect(new Set(findings.map(({ code }) => code)).size).toBe(1)
+    }
+  })
+})
 
 describe('every problem of a site file', () => {
   const listed = Object.entries(siteProblems) as [keyof typeof siteProblems, { readonly code: string }][]

@@ -10,10 +10,11 @@ import type { Locator } from '../yaml/locate.ts'
 import { readYaml } from '../yaml/read.ts'
 import { checkSite } from './check-site.ts'
 import { buildSite } from './defaults.ts'
+import { duplicateName, subnetTooLarge } from './findings.ts'
 import type { Site } from './site.ts'
 
 export interface SiteReading extends Locator {
-  /** Absent when the file does not have the shape of a Site. */
+  /** Absent when the file does not have the shape of a Site, or when a plan of it would only repeat one problem. */
   readonly site?: Site
   readonly findings: readonly Finding[]
 }
@@ -24,5 +25,11 @@ export function readSite(input: string | Uint8Array, file: string): SiteReading 
   const { value, findings } = checkShape(siteSchema, reading, 'a Site')
   if (!value) return { findings, locate, locateKey }
   const site = buildSite(value)
-  return { site, findings: [...findings, ...checkSite(value, site, reading)], locate, locateKey }
+  const all = [...findings, ...checkSite(value, site, reading)]
+  return { ...(!all.some(isFatal) && { site }), findings: all, locate, locateKey }
+}
+
+/** Two owners of one name, or a subnet that holds all others: a plan would report every address of them. */
+function isFatal({ code }: Finding): boolean {
+  return code === duplicateName.code || code === subnetTooLarge.code
 }

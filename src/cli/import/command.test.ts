@@ -1,8 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { testIo } from '../../../test/io.ts'
+import { planText } from '../../../test/site.ts'
 import { smallSite } from '../../../test/site-files.ts'
 import { readSite } from '../../site/read.ts'
 import { main } from '../main.ts'
@@ -54,6 +55,31 @@ describe('stackloom import', () => {
     expect(site?.clouds.map(({ namespace }) => namespace)).toEqual(['lab', 'openstack2', 'openstack'])
   })
 
+  it('gives clouds that are added to a file other numbers than those in the file', async () => {
+    const environments = ['a', 'b', 'c'].map((name, index) => {
+      const pool = `192.168.122.${80 + index * 5}-192.168.122.${84 + index * 5}`
+      writeFileSync(path.join(cwd, `${name}.env`), `NAMESPACE=${name}\nMETALLB_POOL=${pool}\n`)
+      return `${name}.env`
+    })
+    const [first = '', second = '', third = ''] = environments
+    const command = ['import', '--source', 'install-yamls']
+    expect(await main([...command, first, second, '--out', 'site.yaml'], testIo({ cwd }))).toBe(0)
+    expect(await main([...command, third, '--into', 'site.yaml'], testIo({ cwd }))).toBe(0)
+    const { plan } = planText(readFileSync(path.join(cwd, 'site.yaml'), 'utf8'))
+    expect(plan.findings.filter(({ severity }) => severity === 'error').map(({ code }) => code)).toEqual(['SL2103'])
+  })
+
+  it('puts added networks on the NIC of the site that has their device', async () => {
+    const file = path.join(cwd, 'site.yaml')
+    writeFileSync(file, smallSite.replace('nic: enp6s0', 'nics: {main: enp6s0, second: enp8s0}'))
+    writeFileSync(path.join(cwd, 'b.env'), 'NAMESPACE=b\nNNCP_INTERFACE=enp8s0\n')
+    expect(await main(['import', '--source', 'install-yamls', 'b.env', '--into', 'site.yaml'], testIo({ cwd }))).toBe(0)
+    const { site } = readSite(readFileSync(file, 'utf8'), 'site.yaml')
+    const networks = site?.clouds.at(-1)?.networks.map(({ name, settings }) => [name, settings.nic])
+    expect(networks).toContainEqual(['internalapi', 'second'])
+    expect(networks).toContainEqual(['external', false])
+  })
+
   it('prints site and findings as one value with -o json', async () => {
     const io = testIo({ cwd })
     const files = ['values-1.yaml', 'values-2.yaml'].map((name) => path.join(fixtures, name))
@@ -70,6 +96,22 @@ describe('stackloom import', () => {
       },
       findings: [],
     })
+  })
+
+  it('reads every values file below a folder, and names the files that it leaves out', async () => {
+    for (const name of ['a', 'b']) mkdirSync(path.join(cwd, 'tree', name), { recursive: true })
+    for (const [index, name] of ['a', 'b'].entries())
+      copyFileSync(path.join(fixtures, `values-${index + 1}.yaml`), path.join(cwd, 'tree', name, 'values.yaml'))
+    writeFileSync(path.join(cwd, 'tree/a/service-values.yaml'), 'kind: ConfigMap\nmetadata: {name: service-values}\n')
+    const io = testIo({ cwd })
+    expect(await main(['import', '--source', 'architecture', 'tree'], io)).toBe(0)
+    expect(readSite(io.out(), 'site.yaml').site?.clouds.map(({ name }) => name)).toEqual(['openstack', 'openstack2'])
+    expect(io.err()).toContain('SL2037')
+    expect(io.err()).toContain('tree/a/service-values.yaml')
+    const empty = testIo({ cwd: path.join(cwd, 'tree') })
+    rmSync(path.join(cwd, 'tree/b/values.yaml'))
+    expect(await main(['import', '--source', 'architecture', 'b'], empty)).toBe(1)
+    expect(empty.err()).toContain('SL2090')
   })
 
   it('understands the former spelling of the source', async () => {

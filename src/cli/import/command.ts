@@ -36,7 +36,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom import --source cluster --from must-gather/',
     'stackloom import --source cluster -n openstack3 --into site.yaml',
   ])
-    .argument('[files...]', 'environment files, or values files; - for stdin; one cloud each')
+    .argument('[files...]', 'environment files, or values files and folders of them; - for stdin; one cloud each')
     .addOption(new Option('--source <kind>', 'kind of the source to read').choices(sourceKinds))
     .option('--from <dir>', 'cluster: read a folder of dumps instead of a live cluster')
     .addOption(new Option('--from-dir <dir>').hideHelp())

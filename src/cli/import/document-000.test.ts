@@ -72,9 +72,11 @@ describe('the two environment files', () => {
       ['storage', 'enp6s0.21'],
       ['tenant', 'enp6s0.22'],
       ['storagemgmt', 'enp6s0.23'],
+      ['octavia', 'octbr'],
       ['designate', 'enp6s0.25'],
       ['designateext', 'enp6s0.26'],
       ['datacentre', 'ospbr'],
+      ['external', ''],
     ])
   })
 })

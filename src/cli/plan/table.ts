@@ -55,7 +55,7 @@ function formatRows(cloud: PlannedCloud, network: PlannedNetwork, wide: boolean)
   return subnetsOf(network).map((subnet) => {
     const cells = [cloud.name, network.name, vlanCell(network, subnet), subnet?.cidr ?? '-']
     for (const role of ROLES) cells.push(subnet ? spanCell(network, subnet, role, true) : '-')
-    if (wide) cells.push(network.interface, String(network.mtu), subnet?.gateway ?? '-', network.pool ?? '-')
+    if (wide) cells.push(network.interface || '-', String(network.mtu), subnet?.gateway ?? '-', network.pool ?? '-')
     return cells
   })
 }

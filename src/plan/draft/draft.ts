@@ -40,7 +40,7 @@ export interface DraftNetwork {
 
 /** Where a network is on the nodes. */
 export interface Placement {
-  /** Absent when the network uses the bridge of another one. */
+  /** Absent when the network uses the bridge of another one, or when only hosts are on it. */
   readonly segment: string | undefined
   readonly nic: string
   readonly vlan: number | undefined

@@ -13,7 +13,7 @@ import { formatOwner, type Locate } from '../address-reader.ts'
 import { getOwn } from '../collections.ts'
 import { hostNames } from '../dns-names.ts'
 import { duplicateAddress, otherFamily, spanOutside } from '../findings/addresses.ts'
-import { tooFewHostAddresses, tooFewNodeAddresses } from '../findings/capacity.ts'
+import { nodesNotOnNetwork, tooFewHostAddresses, tooFewNodeAddresses } from '../findings/capacity.ts'
 import { lockConflict } from '../findings/lock.ts'
 import { type AddressesByHolder, type LockedNetwork, parseLockedAddresses } from '../lock.ts'
 import type { NamedAddress, PlannedHostAddress } from '../plan.ts'
@@ -130,9 +130,15 @@ function assignNodes(part: FamilyInput, locked: ReadonlyMap<string, bigint>): Fa
   }
   reportConflicts(part, 'node', result, pathOf)
   if (result.missing.length > 0) {
-    const facts = { owner: request.owner, needed: names.length, available: countAddresses(spans, part.excluded) }
     const where = locate(subnets[0]?.path ?? settingPathOrCloud(request, 'subnets'))
-    part.findings.push(finding(tooFewNodeAddresses, facts, { where }))
+    // Pins that fill the span say which nodes are on the network.
+    const isChoice = pins.size > 0 && names.length - pins.size === result.missing.length
+    const facts = { owner: request.owner, needed: names.length, available: countAddresses(spans, part.excluded) }
+    part.findings.push(
+      isChoice
+        ? finding(nodesNotOnNetwork, { owner: request.owner, nodes: result.missing }, { where })
+        : finding(tooFewNodeAddresses, facts, { where }),
+    )
   }
   return { names, texts: formatValues(part, result) }
 }

@@ -26,7 +26,7 @@ export interface Placements {
 export function placeNetworks(site: Site, requests: readonly NetworkRequest[], lock: Lock, locate: Locate): Placements {
   const { nodes } = site.cluster
   const findings: Finding[] = []
-  const segmented = requests.filter((request) => !request.onCtlplaneBridge)
+  const segmented = requests.filter((request) => !request.onCtlplaneBridge && !request.isHostsOnly)
   const tags = assignNicTags(site, segmented, lock, findings, locate)
   const bridges = assignBridges({ nodes, requests: segmented, tags, lock, locate })
   for (const found of bridges.findings) findings.push(found)
@@ -55,6 +55,11 @@ export function placeNetworks(site: Site, requests: readonly NetworkRequest[], l
     }
     const mtu = request.network.settings.mtu ?? ctlplane.mtu
     placements.set(request.owner, { ...ctlplane, segment: undefined, vlan: undefined, mtu })
+  }
+  for (const { owner, tag, network } of requests.filter(({ isHostsOnly }) => isHostsOnly)) {
+    const vlan = typeof tag === 'number' ? tag : undefined
+    const mtu = network.settings.mtu ?? STANDARD_MTU
+    placements.set(owner, { segment: undefined, nic: '', vlan, carrier: '', bridge: undefined, mtu })
   }
   const segments = listSegments(segmented, placements)
   const lints = lintSegments(site, segmented, placements, segments, locate)

@@ -53,3 +53,10 @@ export const slotUnknown = problem<{ cloud: string; slot: string; meant: readonl
     `${cloud} has no slot ${slot}${meant.length > 0 ? `; did you mean ${meant.join(' or ')}?` : ''}`,
   remedy: () => 'list the slots of the cloud by name with `stackloom slots -f FILE`',
 })
+
+export const nodesNotOnNetwork = problem<{ owner: string; nodes: readonly string[] }>({
+  code: 'SL2328',
+  severity: 'warning',
+  message: ({ owner, nodes }) => `${nodes.join(', ')} ${nodes.length === 1 ? 'has' : 'have'} no address in ${owner}`,
+  remedy: ({ owner }) => `nothing to do if these nodes are not on ${owner}; otherwise enlarge the nodes span`,
+})

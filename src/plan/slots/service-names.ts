@@ -10,6 +10,8 @@ const names: Readonly<Record<string, string>> = {
   'designate.template.designateMdns': 'designate-mdns',
   'designate.template.designateUnbound': 'designate-unbound',
   'dns.template': 'dnsmasq-dns',
+  'glance.template.glanceAPIExternal': 'glance',
+  'glance.template.glanceAPIInternal': 'glance',
   'glance.template.glanceAPIs.*': 'glance-*',
   'heat.template.heatAPI': 'heat-api',
   'heat.template.heatCfnAPI': 'heat-cfnapi',
@@ -42,7 +44,8 @@ export function formatServiceName(
   const carrier = pattern.slice(0, pattern.indexOf('override')).join('.')
   const base = names[carrier]?.replace('*', each ?? '*')
   if (base === undefined) return undefined
-  return last === undefined ? base : `${base}-${last}`
+  // The slots of 2023 name the endpoint of Services that have it in their name already.
+  return last === undefined || base.endsWith(`-${last}`) ? base : `${base}-${last}`
 }
 
 /** The Service that will exist for a slot of a cloud, where its name is known. */

@@ -46,7 +46,8 @@ function explain(path: string, uses: readonly SlotUse[]): Pick<SlotCoverage, 've
   if (!entry) return { verdict: 'not covered', why: 'Stackloom does not know this slot: fill it with raw fields' }
   const endpoint = entry.endpoints.find(({ path: endpointPath }) => endpointPath === owner)
   if (endpoint?.when !== undefined) return { verdict: 'unused', why: `only with ${entry.name}'s ${endpoint.when}` }
-  if (endpoint?.types.includes('internal') === false) {
+  const isPublicIn2023 = entry.endpoints.some(({ in2023 }) => in2023?.public === owner && in2023.internal !== owner)
+  if (isPublicIn2023 || endpoint?.types.includes('internal') === false) {
     return { verdict: 'unused', why: 'public only: reached through a Route' }
   }
   if (owner.startsWith('rabbitmq.') && path.endsWith('override.service')) {

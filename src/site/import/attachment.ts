@@ -3,6 +3,7 @@ import { asList, asString, isRecord } from '../../api/json.ts'
 import { formatAddress } from '../../net/address.ts'
 import { cidrContaining, formatCidr, parsePrefixed, usableRange } from '../../net/cidr.ts'
 import { formatRange, parseRange } from '../../net/range.ts'
+import { formatUnread, trackReads } from './read-tracker.ts'
 
 /** One range of an attachment, from which pods get addresses. */
 export interface PodFacts {
@@ -20,6 +21,19 @@ export interface Attachment {
   readonly routes: readonly { readonly destination: string; readonly nexthop: string }[]
   /** Why it has no span. */
   readonly problem?: string
+}
+
+/** The attachment, and the fields of its configuration that a plan cannot hold. */
+export function importAttachment(config: unknown): {
+  readonly read: Attachment | string
+  readonly unread: readonly string[]
+} {
+  const { value, unread } = trackReads(typeof config === 'string' ? parseJson(config) : config)
+  const read = readAttachment(value)
+  // The version is the one of the rendered configuration, and the name is that of its network.
+  const isImplied = (name: string): boolean => name === 'cniVersion' || name === 'name' || name === 'network_name'
+  const groups = unread().map((group) => ({ ...group, names: group.names.filter((name) => !isImplied(name)) }))
+  return { read, unread: groups.filter(({ names }) => names.length > 0).map(formatUnread) }
 }
 
 /** `config` is JSON text, or the mapping that some files have instead. */
@@ -89,7 +103,7 @@ function podsOf(ipam: Readonly<Record<string, unknown>>): PodFacts | undefined {
   }
 }
 
-function parseJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {

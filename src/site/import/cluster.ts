@@ -13,7 +13,7 @@ import { parseCidr } from '../../net/cidr.ts'
 import { parseRange, rangeContains } from '../../net/range.ts'
 import { networkTemplates } from '../network-templates.ts'
 import type { Attachment } from './attachment.ts'
-import { nicUnknown, noClouds } from './findings/existing.ts'
+import { addressBelowBridge, nicUnknown, noClouds, valueLeftOut } from './findings/existing.ts'
 import {
   buildNode,
   DEFAULT_NIC,
@@ -30,6 +30,7 @@ import {
 import { buildNetwork, hasAddresses, type NetworkFacts } from './network-facts.ts'
 import { type Carrier, type NodeInterfaces, readInterfaces, resolveCarrier } from './node-interfaces.ts'
 import { collectClouds, collectPools, type ObservedClouds, type ObservedNetwork } from './observed-clouds.ts'
+import { formatUnread, trackReads, type UnreadValues } from './read-tracker.ts'
 import { importServices } from './service-vips.ts'
 
 /** The kinds that the snapshot needs. */
@@ -38,6 +39,7 @@ export const clusterKinds = [
   { apiVersion: 'v1', kind: 'Service' },
   { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool' },
   { apiVersion: 'metallb.io/v1beta1', kind: 'L2Advertisement' },
+  { apiVersion: 'metallb.io/v1beta2', kind: 'BGPPeer' },
   { apiVersion: 'k8s.cni.cncf.io/v1', kind: 'NetworkAttachmentDefinition' },
   { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' },
   { apiVersion: 'network.openstack.org/v1beta1', kind: 'NetConfig' },
@@ -52,7 +54,8 @@ export interface ClusterOptions {
 
 export function importCluster(snapshot: Snapshot, options: ClusterOptions): Imported {
   // The result must not depend on the order in which a server or a folder lists objects.
-  const objects = [...snapshot.objects].sort((a, b) => (objectIdentity(a) < objectIdentity(b) ? -1 : 1))
+  const sorted = [...snapshot.objects].sort((a, b) => (objectIdentity(a) < objectIdentity(b) ? -1 : 1))
+  const { objects, reportUnread } = trackObjects(sorted)
   const index = indexSnapshot({ ...snapshot, objects })
   const findings: Finding[] = []
   const clouds = collectClouds(index, options.namespaces, findings)
@@ -68,12 +71,15 @@ export function importCluster(snapshot: Snapshot, options: ClusterOptions): Impo
   const leftover = podsInUse(index)
   const context: CloudContext = { index, interfaces, carriers, nics, leftover, claimed: new Set(), findings }
   const files = [...clouds].map(([namespace, networks]) => cloudOf(namespace, networks, context))
+  // The nodes also have the addresses of clouds that were not asked for.
+  if (!options.namespaces) findings.push(...reportUnclaimed(context))
+  findings.push(...reportUnread())
   const site: SiteFile = {
     apiVersion: 'stackloom.dev/v1alpha1',
     kind: 'Site',
     metadata: { name: options.name },
     spec: {
-      cluster: { platform: platformOf(nodes), nodes: withMtu(nodesOf(nodes, nics, findings), files) },
+      cluster: { platform: platformOf(nodes), nodes: clusterNodes(nodes, files, context) },
       addressing: { isolation: detectIsolation(files), families: detectFamilies(files) },
       clouds: files,
     },
@@ -142,12 +148,17 @@ function holds(range: string, text: string): boolean {
 }
 
 function factsOf(namespace: string, name: string, seen: ObservedNetwork, context: CloudContext): NetworkFacts {
-  const { interfaces, carriers, nics, leftover } = context
+  const { interfaces, carriers, nics, leftover, findings } = context
   const { attachment, subnets, vips, mtu, dnsDomain } = seen
   const carrier = carriers.get(`${namespace}/${name}`)
   const top = carrier && addressedInterface(carrier)
   const role = carrier && nics.get(carrier.nic)
   const rides = name === 'datacentre'
+  const declared = top === undefined ? undefined : interfaces.get(top)?.mtu
+  if (declared !== undefined && mtu !== undefined && declared !== mtu) {
+    const what = `the MTU ${declared} of ${top} on the nodes, for ${namespace}/${name}`
+    findings.push(finding(valueLeftOut, { what, why: `NetConfig has ${mtu}, and a network has one MTU` }))
+  }
   return {
     name,
     vlan: carrier?.vlan ?? (rides ? undefined : seen.vlan),
@@ -155,11 +166,11 @@ function factsOf(namespace: string, name: string, seen: ObservedNetwork, context
     interface: carrier?.interface,
     bridge: carrier?.bridge,
     attachment: attachment && withLeftover(attachment, leftover),
-    mtu: mtu ?? (top === undefined ? undefined : interfaces.get(top)?.mtu),
+    mtu: mtu ?? declared,
     dnsDomain,
     subnets,
     vips,
-    nodes: nodeAddresses(top, seen, context),
+    nodes: nodeAddresses(carrier, seen, context),
   }
 }
 
@@ -180,24 +191,84 @@ function addressedInterface({ nic, vlan, bridge, interface: vlanInterface }: Car
 /**
  * A shared interface carries the addresses of several clouds: only those in the subnets of this network belong to it.
  * Where two clouds are in one subnet, the nodes have one address for both, and it is pinned for the first cloud.
+ * Below a bridge the NIC itself may have the address: it is kept, and the plan puts it on the bridge.
  */
 function nodeAddresses(
-  top: string | undefined,
+  carrier: Carrier | undefined,
   { subnets, attachment }: ObservedNetwork,
-  { interfaces, claimed }: CloudContext,
+  { interfaces, claimed, findings }: CloudContext,
 ): NetworkFacts['nodes'] {
   const cidrs = [...subnets.map(({ cidr }) => cidr), ...(attachment?.pods ?? []).map(({ cidr }) => cidr)]
   const ranges = cidrs.flatMap((cidr) => parseRange(cidr) ?? [])
   const found = new Map<string, readonly string[]>()
-  for (const [node, addresses] of (top === undefined ? undefined : interfaces.get(top)?.addresses) ?? []) {
-    const here = addresses.filter((text) => {
-      const address = parseAddress(text)
-      return address && ranges.some((range) => rangeContains(range, address)) && !claimed.has(`${node} ${text}`)
-    })
-    for (const text of here) claimed.add(`${node} ${text}`)
-    if (here.length > 0) found.set(node, here)
+  const top = carrier && addressedInterface(carrier)
+  const below = carrier && addressedInterface({ ...carrier, bridge: undefined })
+  for (const name of new Set([top, below].filter((each) => each !== undefined))) {
+    for (const [node, addresses] of interfaces.get(name)?.addresses ?? []) {
+      const here = addresses.filter((text) => {
+        const address = parseAddress(text)
+        return address && ranges.some((range) => rangeContains(range, address)) && !claimed.has(`${node} ${text}`)
+      })
+      for (const text of here) claimed.add(`${node} ${text}`)
+      if (here.length === 0) continue
+      found.set(node, [...(found.get(node) ?? []), ...here])
+      if (name !== top) {
+        const facts = { node, addresses: here, interface: name, bridge: top ?? '' }
+        findings.push(finding(addressBelowBridge, facts))
+      }
+    }
   }
   return found
+}
+
+/** Addresses that policies give to the nodes and that are in no network of a cloud. */
+function reportUnclaimed({ interfaces, claimed }: CloudContext): readonly Finding[] {
+  return [...interfaces.values()].flatMap(({ name, addresses }) => {
+    const left = [...addresses].flatMap(([node, texts]) =>
+      texts.filter((text) => !claimed.has(`${node} ${text}`)).map((text) => `${text} (${node})`),
+    )
+    if (left.length === 0) return []
+    const facts = { what: `${left.join(', ')} on ${name}`, why: 'it is in no subnet of a network on this interface' }
+    return [finding(valueLeftOut, facts)]
+  })
+}
+
+/** The kinds of which every field is imported or reported. */
+const TRACKED = new Set(['NodeNetworkConfigurationPolicy', 'NetConfig', 'IPAddressPool', 'L2Advertisement', 'BGPPeer'])
+
+/** Fields that follow from others, or that are the same in every rendered object. */
+const IMPLIED =
+  /^(?:type|state|description|enabled|dhcp|autoconf|prefix-length|reorder-headers|protocol|autoAssign|maxUnavailable|options)$/
+
+interface TrackedObjects {
+  readonly objects: readonly KubeObject[]
+  readonly reportUnread: () => readonly Finding[]
+}
+
+function trackObjects(objects: readonly KubeObject[]): TrackedObjects {
+  const tracked = objects.map((object) => {
+    const spec = TRACKED.has(object.kind) ? trackReads(object['spec']) : undefined
+    return { object: spec ? { ...object, spec: spec.value } : object, unread: spec?.unread ?? (() => []) }
+  })
+  return {
+    objects: tracked.map(({ object }) => object),
+    reportUnread: () => tracked.flatMap(({ object, unread }) => reportUnreadFields(object, unread())),
+  }
+}
+
+function reportUnreadFields(
+  { apiVersion, kind, metadata }: KubeObject,
+  unread: readonly UnreadValues[],
+): readonly Finding[] {
+  const { name, namespace } = metadata
+  return unread.flatMap((values) => {
+    const names = values.names.filter((field) => !IMPLIED.test(field))
+    if (names.length === 0) return []
+    const parents = values.parents.map((path) => ['spec', ...path])
+    const what = `${kind} ${name}: ${formatUnread({ parents, names })}`
+    const where = { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) }
+    return [finding(valueLeftOut, { what, why: 'the site file has no field for it' }, { where })]
+  })
 }
 
 /** Addresses that whereabouts has given to pods, by prefix. */
@@ -231,11 +302,26 @@ function workersOf(index: SnapshotIndex): readonly KubeObject[] {
   return workers.length > 0 ? workers : nodes
 }
 
-function nodesOf(nodes: readonly KubeObject[], nics: NicRoles, findings: Finding[]): FileNode[] {
+/** NICs have the MTU that their policy says, unless a network on them is larger. */
+function clusterNodes(
+  nodes: readonly KubeObject[],
+  clouds: readonly SiteFileCloud[],
+  { nics, interfaces, findings }: CloudContext,
+): FileNode[] {
   const names = nodes.length > 0 ? nodes.map(({ metadata }) => metadata.name) : ['worker-0']
-  if (mainNic(nics) === undefined)
-    findings.push(finding(nicUnknown, { node: names[0] ?? '', nic: DEFAULT_NIC, withMtu }))
-  return names.map((name) => buildNode(name, nics))
+  const main = mainNic(nics)
+  if (main === undefined) findings.push(finding(nicUnknown, { node: names[0] ?? '', nic: DEFAULT_NIC, withMtu }))
+  const built = withMtu(
+    names.map((name) => buildNode(name, nics)),
+    clouds,
+  )
+  const declared = main === undefined ? undefined : interfaces.get(main)?.mtu
+  const largest = Math.max(1500, ...built.map(({ mtu = 0 }) => mtu))
+  if (declared === undefined || declared === largest) return built
+  if (declared > largest) return built.map((node) => ({ ...node, mtu: declared }))
+  const why = `a network of the clouds has ${largest}, and its NIC must carry it`
+  findings.push(finding(valueLeftOut, { what: `the MTU ${declared} of ${main}`, why }))
+  return built
 }
 
 function platformOf(nodes: readonly KubeObject[]): 'openshift' | 'kubernetes' {

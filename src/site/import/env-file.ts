@@ -3,6 +3,7 @@
  *
  * Never runs anything: a line that is not an assignment is reported and skipped.
  */
+import type { SiteFileCloud } from '../../api/site.ts'
 import { closestMatch } from '../../errors/closest-match.ts'
 import { type FileLocation, type Finding, finding } from '../../errors/finding.ts'
 import { parseAddress } from '../../net/address.ts'
@@ -180,9 +181,28 @@ export function envCloud(env: EnvSettings): EnvCloud {
   }
 }
 
+/** The clouds that have numbers already: of earlier files, and of the site file that the import is added to. */
+export interface EarlierClouds {
+  readonly files: readonly EnvCloud[]
+  readonly site: readonly SiteFileCloud[]
+}
+
+/** The name of the first cloud that has numbers already. */
+export function firstEarlier({ files, site }: EarlierClouds): string | undefined {
+  return site[0]?.name ?? files[0]?.name
+}
+
 /** Whether the file leaves the network to a default that an earlier cloud has already. */
-export function isDefaultTwice({ env }: EnvCloud, prefix: string, earlier: readonly EnvCloud[]): boolean {
-  return !env.sets(prefix) && earlier.some((other) => other.env.prefix(prefix) === env.prefix(prefix))
+export function isDefaultTwice({ env }: EnvCloud, prefix: string, { files, site }: EarlierClouds): boolean {
+  if (env.sets(prefix)) return false
+  const text = `${env.prefix(prefix)}.0/24`
+  return files.some((other) => other.env.prefix(prefix) === env.prefix(prefix)) || hasSubnet(site, text)
+}
+
+export function hasSubnet(clouds: readonly SiteFileCloud[], cidr: string): boolean {
+  return clouds.some(({ networks }) =>
+    Object.values(networks ?? {}).some((network) => network && network.subnets?.some((subnet) => subnet.cidr === cidr)),
+  )
 }
 
 /** `5-29` below `172.17.0.` or `fd00:bbbb::` as a range. */

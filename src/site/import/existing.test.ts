@@ -2,15 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
+import { smallSite } from '../../../test/site-files.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { SiteFile } from '../../api/site.ts'
 import type { Snapshot } from '../../api/snapshot.ts'
 import { readYamlStream } from '../../yaml/read.ts'
 import { readSite } from '../read.ts'
-import { importArchitecture } from './architecture.ts'
+import { importArchitecture, selectValuesFiles } from './architecture.ts'
 import { importCluster } from './cluster.ts'
 import * as problems from './findings/existing.ts'
-import type { Imported } from './imported-site.ts'
+import { addClouds, type Imported } from './imported-site.ts'
 
 const fixtures = path.join(import.meta.dirname, '__fixtures__')
 const values = ['values-1.yaml', 'values-2.yaml'].map((file) => ({
@@ -72,6 +73,63 @@ describe('importing a cluster', () => {
     expect(importCluster(reversed, { name: 'live' })).toEqual(importCluster(snapshot, { name: 'live' }))
   })
 
+  /** The fixture with other interfaces in every policy, by node. */
+  const withInterfaces = (change: (interfaces: object[], node: string) => unknown): Imported => {
+    const objects = snapshot.objects.map((object) => {
+      if (object.kind !== 'NodeNetworkConfigurationPolicy') return object
+      const { spec } = structuredClone(object) as unknown as {
+        spec: { nodeSelector: Record<string, string>; desiredState: { interfaces: object[] } }
+      }
+      const interfaces = change(spec.desiredState.interfaces, spec.nodeSelector['kubernetes.io/hostname'] ?? '')
+      return {
+        ...object,
+        spec: { ...spec, desiredState: { interfaces, routes: { config: [{ destination: '::/0' }] } } },
+      }
+    })
+    return importCluster({ objects, unread: [] }, { name: 'live' })
+  }
+  const nic = (ip: string) => ({ name: 'enp6s0', type: 'ethernet', mtu: 1500, ipv4: { address: [{ ip }] } })
+
+  it('keeps the address of a node that its NIC has below the bridge', () => {
+    const { text = '', findings } = withInterfaces((interfaces, node) => [
+      ...interfaces.map((each) => ({ ...each, ...('bridge' in each && { ipv4: { enabled: false } }) })),
+      nic(node === 'worker-0' ? '192.168.122.10' : '192.168.122.11'),
+    ])
+    expect((parse(text) as SiteFile).spec.clouds[0]?.networks?.['ctlplane']).toMatchObject({
+      nodes: { 'worker-0': '192.168.122.10', 'worker-1': '192.168.122.11' },
+    })
+    expect(findings.filter(({ code }) => code === 'SL2038')).toHaveLength(2)
+  })
+
+  it('reports an MTU, an address and any field of a policy that it does not import', () => {
+    const { findings } = withInterfaces((interfaces) => [...interfaces, nic('10.99.0.5')])
+    const messages = findings.filter(({ code }) => code === 'SL2092').map(({ message }) => message)
+    expect(messages).toEqual([
+      expect.stringContaining('10.99.0.5 (worker-0), 10.99.0.5 (worker-1) on enp6s0'),
+      expect.stringContaining('NodeNetworkConfigurationPolicy enp6s0-worker-0: spec.desiredState.routes'),
+      expect.stringContaining('NodeNetworkConfigurationPolicy enp6s0-worker-1: spec.desiredState.routes'),
+      expect.stringContaining('the MTU 1500 of enp6s0'),
+    ])
+  })
+
+  it('reports BGP peers and unknown fields of pools and attachments', () => {
+    const object = (apiVersion: string, kind: string, spec: object): KubeObject =>
+      ({ apiVersion, kind, metadata: { name: 'x', namespace: 'openstack' }, spec }) as unknown as KubeObject
+    const config = '{"type": "macvlan", "master": "storage", "mode": "private", "ipam": {}}'
+    const more = [
+      object('metallb.io/v1beta2', 'BGPPeer', { myASN: 1, peerASN: 2, peerAddress: '10.0.0.1' }),
+      object('metallb.io/v1beta1', 'IPAddressPool', { addresses: ['172.17.0.91/32'], avoidBuggyIPs: true }),
+      object('k8s.cni.cncf.io/v1', 'NetworkAttachmentDefinition', { config }),
+    ]
+    const { findings } = importCluster({ objects: [...snapshot.objects, ...more], unread: [] }, { name: 'live' })
+    const messages = findings.filter(({ code }) => code === 'SL2092').map(({ message }) => message)
+    expect(messages.map((message) => message.replace(/ was left out: .*/, ''))).toEqual([
+      'NetworkAttachmentDefinition x: spec.config: mode',
+      'BGPPeer x: spec: myASN, peerASN, peerAddress',
+      'IPAddressPool x: spec.avoidBuggyIPs',
+    ])
+  })
+
   it('survives objects of any shape', () => {
     const odd = (kind: string, apiVersion: string, rest: object): KubeObject => ({
       apiVersion,
@@ -104,6 +162,109 @@ const internalapi = {
   subnets: [{ cidr: '172.17.0.0/24' }],
 }
 
+describe('what a network-values file has and a site file may not have', () => {
+  const site = (data: object): SiteFile => parse(valuesWith(data).text ?? '') as SiteFile
+  const leftOut = (data: object): readonly string[] =>
+    valuesWith(data).findings.flatMap(({ code, message }) => (code === 'SL2092' ? [message] : []))
+
+  it('names nodes as the cluster does', () => {
+    const node = { name: 'master-0', node_name: 'master-0.ocp.example.com', internalapi_ip: '172.17.0.5' }
+    const { cluster, clouds } = site({ node_0: node, internalapi }).spec
+    expect(cluster.nodes.map(({ name }) => name)).toEqual(['master-0.ocp.example.com'])
+    expect(clouds[0]?.networks?.['internalapi']).toMatchObject({ nodes: { 'master-0.ocp.example.com': '172.17.0.5' } })
+  })
+
+  it('keeps the AS number of the routers of each node', () => {
+    const nodes = {
+      node_0: { name: 'a', bgp_peers: ['10.1.0.1'] },
+      node_1: { name: 'b', bgp_peers: ['10.1.0.1', '10.2.0.1'], peer_asn: 65_000 },
+    }
+    const { metallb } = site({ ...nodes, internalapi, bgp: { asn: 64_999, peer_asn: 64_998 } }).spec.cluster
+    expect(metallb).toEqual({
+      mode: 'bgp',
+      asn: 64_999,
+      peers: [
+        { address: '10.1.0.1', asn: 64_998, nodes: ['a'] },
+        { address: '10.1.0.1', asn: 65_000, nodes: ['b'] },
+        { address: '10.2.0.1', asn: 65_000, nodes: ['b'] },
+      ],
+    })
+  })
+
+  it('gives a network that only NetConfig has no VLAN and no interface on the nodes', () => {
+    const external = { mtu: 1500, subnets: [{ cidr: '10.0.0.0/24', gateway: '10.0.0.1' }] }
+    const { networks } = site({ internalapi, external }).spec.clouds[0] ?? {}
+    expect(networks?.['external']).toMatchObject({ nic: false, attach: 'none', roles: ['hosts'] })
+    expect(networks?.['external']).not.toHaveProperty('vlan')
+  })
+
+  it('puts a network with a base interface and no VLAN on that interface', () => {
+    const ironic = { iface: 'ironic', base_iface: 'enp8s0', subnets: [{ cidr: '172.20.1.0/24' }] }
+    const { networks } = site({ internalapi, ironic }).spec.clouds[0] ?? {}
+    expect(networks?.['ironic']).toMatchObject({ vlan: 'untagged', nic: 'enp8s0' })
+  })
+
+  it('imports the gateway of a network into its subnet, and reports one that is in none', () => {
+    const { networks } = site({ internalapi: { ...internalapi, gateway: '172.17.0.1' } }).spec.clouds[0] ?? {}
+    expect(networks?.['internalapi']).toMatchObject({ subnets: [{ gateway: '172.17.0.1' }] })
+    expect(leftOut({ internalapi: { ...internalapi, gateway: '10.0.0.1' } })).toEqual([
+      expect.stringContaining('data.internalapi.gateway'),
+    ])
+  })
+
+  it('keeps DNS servers and options of each cloud, and the image of the operator', () => {
+    const resolver = { config: { server: ['10.0.0.1'] }, options: [{ key: 'server', values: ['/b.test/10.0.0.2'] }] }
+    const imported = site({ internalapi, 'dns-resolver': resolver, 'openstack-operator-image': 'r.test/index:1' })
+    expect(imported.spec.cluster).toMatchObject({
+      dns: ['10.0.0.1'],
+      operators: { openstack: { image: 'r.test/index:1' } },
+    })
+    expect(imported.spec.clouds[0]?.dns).toEqual({ options: [{ key: 'server', values: ['/b.test/10.0.0.2'] }] })
+  })
+
+  it('reports everything that it does not read with its path', () => {
+    const node = { name: 'a', bgp_ip: ['100.64.0.10'], loopback_ip: '99.99.0.3', routes: { config: [{ metric: 1 }] } }
+    const config = '{"type": "macvlan", "master": "internalapi", "mode": "bridge", "ipam": {"gateway": "172.17.0.1"}}'
+    const data = {
+      node_0: node,
+      node_1: { ...node, name: 'b' },
+      internalapi: { ...internalapi, 'net-attach-def': config, 'prefix-length': 25, colour: 'red' },
+      routes: { config: [{ destination: '0.0.0.0/0', 'next-hop-address': '192.168.122.1' }] },
+      'dns-resolver': { config: { server: [], search: ['a.test'] } },
+      unheard: { of: 3 },
+    }
+    expect(leftOut(data).map((message) => message.replace(/ was left out: .*/, ''))).toEqual([
+      'data.internalapi.net-attach-def: mode, ipam',
+      'data.internalapi.prefix-length',
+      'data.node_0, data.node_1: bgp_ip, loopback_ip, routes',
+      'data.internalapi.colour',
+      'data: routes, dns-resolver, unheard',
+    ])
+  })
+
+  it('leaves placeholders to the planner and reports them once', () => {
+    const placeholders = { ...internalapi, iface: 'CHANGEME_IFACE', vlan: 'CHANGEME_VLAN', mtu: '_unused_' }
+    const { text = '', findings } = valuesWith({ internalapi: placeholders, node_0: { name: 'CHANGEME_NODE' } })
+    expect(findings.map(({ code }) => code)).toEqual(['SL2036'])
+    expect(text).not.toMatch(/CHANGEME|_unused_/)
+    expect(readSite(text, 'site.yaml').findings).toEqual([])
+  })
+})
+
+/** A node with an address on the NIC that is the port of the bridge. */
+function withNicAddress(): Snapshot {
+  const policy = {
+    apiVersion: 'nmstate.io/v1',
+    kind: 'NodeNetworkConfigurationPolicy',
+    metadata: { name: 'more' },
+    spec: {
+      nodeSelector: { 'kubernetes.io/hostname': 'worker-0' },
+      desiredState: { interfaces: [{ name: 'enp6s0', ipv4: { address: [{ ip: '192.168.122.20' }] } }] },
+    },
+  } as unknown as KubeObject
+  return { objects: [...snapshot.objects, policy], unread: [] }
+}
+
 /** For every problem, something to import that has it. */
 const triggers: Readonly<Record<keyof typeof problems, () => Imported>> = {
   notNetworkValues: () => importArchitecture([{ file: 'a.yaml', text: 'kind: Pod\n' }], { name: 'x' }),
@@ -115,6 +276,14 @@ const triggers: Readonly<Record<keyof typeof problems, () => Imported>> = {
   poolForeign: () => importCluster(snapshot, { name: 'x' }),
   nicUnknown: () => valuesWith({ internalapi: { vlan: 20, subnets: [{ cidr: '172.17.0.0/24' }] } }),
   serviceUnpinned: () => importCluster(snapshot, { name: 'x' }),
+  segmentUnknown: () => valuesWith({ designate: { lb_addresses: ['172.34.0.80-172.34.0.90'] } }),
+  placeholdersLeft: () => valuesWith({ internalapi: { ...internalapi, mtu: 'CHANGEME' } }),
+  addressBelowBridge: () => importCluster(withNicAddress(), { name: 'x' }),
+  nicNotInSite: () => {
+    const clouds = ['a', 'b'].map((name) => ({ name, namespace: name }))
+    return addClouds({ file: 'site.yaml', text: smallSite }, importArchitecture(values, { name: 'x', clouds }))
+  },
+  filesLeftOut: () => selectValuesFiles('tree', [...values, { file: 'tree/other.yaml', text: 'kind: Pod\n' }]),
 }
 
 describe('every problem of an import', () => {

@@ -4,15 +4,17 @@
  * Pure. Knows no source format.
  */
 import { isCollection, isMap, isNode, isPair, parseDocument } from 'yaml'
-import { asList, asRecord } from '../../api/json.ts'
-import type { SiteFile, SiteFileCloud } from '../../api/site.ts'
+import { asList, asRecord, type JsonRecord } from '../../api/json.ts'
+import { sameJson } from '../../api/same-json.ts'
+import type { SiteFile, SiteFileCloud, SiteFileNetwork } from '../../api/site.ts'
 import { type Finding, finding, hasErrors } from '../../errors/finding.ts'
 import { cloudExists } from '../../errors/new-file.ts'
 import { editYaml } from '../../yaml/edit.ts'
 import { readYaml } from '../../yaml/read.ts'
 import { writeYaml } from '../../yaml/write.ts'
 import { readSite } from '../read.ts'
-import type { Path } from '../site.ts'
+import type { Path, Site } from '../site.ts'
+import { nicNotInSite, valueLeftOut } from './findings/existing.ts'
 
 export interface Imported {
   /** Absent when nothing could be read. */
@@ -104,12 +106,19 @@ export function detectIsolation(clouds: readonly SiteFileCloud[]): 'shared-vlan'
   return new Set(segments).size < segments.length ? 'shared-vlan' : 'vlan-per-cloud'
 }
 
+/** The clouds of a site file as written; none if it cannot be read, which `addClouds` reports. */
+export function listClouds({ file, text }: ImportSource): readonly SiteFileCloud[] {
+  return readSite(text, file).site?.clouds.map((cloud) => cloud.file) ?? []
+}
+
 /** Adds imported clouds to a site file; everything else in it stays. A cloud that it has already is never changed. */
 export function addClouds({ file, text }: ImportSource, imported: Imported): Imported {
   const { site, findings, locate } = readSite(text, file)
   if (!site) return { findings: [...imported.findings, ...findings] }
   const found = asRecord(asRecord(readYaml(imported.text ?? '', file).value)['spec'])['clouds']
-  const clouds = asList(found) as readonly SiteFileCloud[]
+  const importedCluster = asRecord(asRecord(readYaml(imported.text ?? '', file).value)['spec'])['cluster']
+  const { clouds, unmatched } = matchNics(asList(found) as readonly SiteFileCloud[], asRecord(importedCluster), site)
+  const other = reportOtherCluster(asRecord(importedCluster), asRecord(readYaml(text, file).value), file)
   const twice = clouds.flatMap((cloud) => {
     const there = site.clouds.find(({ name, namespace }) => name === cloud.name || namespace === cloud.namespace)
     return there ? [finding(cloudExists, { cloud: there.name, file }, { where: locate(there.path) })] : []
@@ -120,5 +129,49 @@ export function addClouds({ file, text }: ImportSource, imported: Imported): Imp
   const added = editYaml(text, edits)
   // The cluster of the file may lack a NIC that the clouds need: reading it again reports that.
   const after = readSite(added, file).findings
-  return { ...(!hasErrors(after) && { text: added }), findings: [...imported.findings, ...after] }
+  const allFindings = [...imported.findings, ...other, ...unmatched, ...after]
+  return { ...(!hasErrors(after) && { text: added }), findings: allFindings }
+}
+
+/** An import names NICs by roles of its own: each network gets the role that its device has in the site file. */
+function matchNics(
+  clouds: readonly SiteFileCloud[],
+  cluster: JsonRecord,
+  site: Site,
+): { readonly clouds: readonly SiteFileCloud[]; readonly unmatched: readonly Finding[] } {
+  const { nic, nics } = asRecord(asList(cluster['nodes'])[0])
+  const devices: JsonRecord = { main: nic, ...asRecord(nics) }
+  const roles = Object.entries(site.cluster.nodes[0]?.nics ?? {})
+  const unmatched = new Map<string, Finding>()
+  const match = (network: SiteFileNetwork | false): SiteFileNetwork | false => {
+    if (network === false || network.nic === false) return network
+    const { nic: imported = 'main', ...rest } = network
+    const device = devices[imported]
+    const role = roles.find(([, known]) => known === device)?.[0]
+    if (role === 'main') return rest
+    if (role !== undefined) return { ...rest, nic: role }
+    // A device that the import assumed says nothing about the site.
+    if (typeof device !== 'string' || device === DEFAULT_NIC) return network
+    unmatched.set(device, finding(nicNotInSite, { device, site: site.name }))
+    return { ...rest, nic: device }
+  }
+  const matched = clouds.map((cloud) => ({
+    ...cloud,
+    ...(cloud.networks && {
+      networks: Object.fromEntries(Object.entries(cloud.networks).map(([name, network]) => [name, match(network)])),
+    }),
+  }))
+  return { clouds: matched, unmatched: [...unmatched.values()] }
+}
+
+/** What the import says of the cluster is not added: the file decides it. */
+function reportOtherCluster(imported: JsonRecord, existing: JsonRecord, file: string): readonly Finding[] {
+  const cluster = asRecord(asRecord(existing['spec'])['cluster'])
+  return ['dns', 'storageClass', 'metallb', 'operators'].flatMap((key) => {
+    const value = imported[key]
+    const isStandard = key === 'metallb' && asRecord(value)['mode'] === 'layer2'
+    if (value === undefined || isStandard || sameJson(value, cluster[key])) return []
+    const what = `spec.cluster.${key} ${JSON.stringify(value)}`
+    return [finding(valueLeftOut, { what, why: `${file} decides it for all its clouds` })]
+  })
 }

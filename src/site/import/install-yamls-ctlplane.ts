@@ -4,7 +4,7 @@
  * What a file sets (the pool) stays. The ranges that install_yamls gives to every cloud (pods, hosts) stay with the
  * first cloud; the others get free ones.
  */
-import type { SiteFileNetwork } from '../../api/site.ts'
+import type { SiteFileCloud, SiteFileNetwork } from '../../api/site.ts'
 import { parseAddress } from '../../net/address.ts'
 import { type Cidr, cidr, cidrContains, usableRange } from '../../net/cidr.ts'
 import { formatRange, parseRange, type Range, rangeSize, rangesOverlap, singleAddressRange } from '../../net/range.ts'
@@ -23,10 +23,21 @@ export interface CtlplaneNetwork {
 const PODS = 20n
 const HOSTS = 30n
 
-export function planCtlplanes(clouds: readonly EnvCloud[]): readonly CtlplaneNetwork[] {
+export function planCtlplanes(
+  clouds: readonly EnvCloud[],
+  existing: readonly SiteFileCloud[] = [],
+): readonly CtlplaneNetwork[] {
   const planned: CtlplaneNetwork[] = []
   const taken = new Map<string, Range[]>()
   const pools = new Map<string, Range[]>()
+  const owners = new Map<string, string>()
+  for (const cloud of existing) {
+    for (const { cidr: key, spans } of ctlplaneSubnets(cloud)) {
+      owners.set(key, owners.get(key) ?? cloud.name)
+      add(taken, key, ...rangesOf([spans?.nodes, spans?.pods, spans?.hosts].flatMap(texts)))
+      add(pools, key, ...rangesOf(texts(spans?.vips)))
+    }
+  }
   // All pools must be known before free ranges are assigned.
   for (const cloud of clouds) {
     const pool = parseRange(cloud.env.range('METALLB_POOL'))
@@ -38,19 +49,31 @@ export function planCtlplanes(clouds: readonly EnvCloud[]): readonly CtlplaneNet
     if (cloud.families.includes(4)) {
       const key = cidrTextOf(cloud)
       const first = clouds.slice(0, index).find((other) => other.families.includes(4) && cidrTextOf(other) === key)
-      const { subnet, ranges, hosts, spans } = first ? furtherCloud(cloud, key, taken, pools) : firstCloud(cloud, key)
+      const owner = owners.get(key) ?? first?.name
+      const { subnet, ranges, hosts, spans } =
+        owner === undefined ? firstCloud(cloud, key) : furtherCloud(cloud, key, taken, pools)
       add(taken, key, ...ranges)
       const clash = clashOf(cloud, key, [...hosts, ...hostRangesOf(first)], taken, pools)
       rest = {
-        ...(first && { shared: { first: first.name, cidr: key, spans } }),
+        ...(owner !== undefined && { shared: { first: owner, cidr: key, spans } }),
         ...(clash && { clash }),
       }
       subnets.push(subnet)
     }
-    if (cloud.families.includes(6)) subnets.push(ipv6Subnet(cloud, index))
+    if (cloud.families.includes(6)) subnets.push(ipv6Subnet(cloud, index + existing.length))
     planned.push({ subnets, ...rest })
   })
   return planned
+}
+
+/** The subnets of ctlplane that a site file pins. */
+function ctlplaneSubnets({ networks }: SiteFileCloud): readonly Subnet[] {
+  const ctlplane = networks?.['ctlplane']
+  return (ctlplane && ctlplane.subnets) || []
+}
+
+function texts(span: string | readonly string[] | undefined): readonly string[] {
+  return span === undefined ? [] : [span].flat()
 }
 
 function cidrTextOf({ env }: EnvCloud): string {

@@ -75,7 +75,23 @@ export interface UpstreamNetwork {
 
 const everyRole = { nodes: '5-29', pods: '30-70', vips: '80-90', hosts: '100-250' }
 
-/** Octavia is step 4 and hard coded; a cloud has it when the service is on. */
+export interface FixedNetwork {
+  readonly name: string
+  readonly ipv4: string
+  readonly ipv6: string
+  /** Absent: on no interface of the nodes. */
+  readonly step?: number
+  readonly spans: UpstreamNetwork['spans']
+  /** The last number of its router. */
+  readonly gateway?: string
+}
+
+/** Networks whose addresses no variable sets; every cloud has the same. */
+export const fixedNetworks: readonly FixedNetwork[] = [
+  { name: 'octavia', ipv4: '172.23.0', ipv6: 'fd00:eeee::', step: 4, spans: { pods: '30-70' } },
+  { name: 'external', ipv4: '10.0.0', ipv6: 'fd00:ffff::', spans: { hosts: '100-250' }, gateway: '1' },
+]
+
 export const upstreamNetworks: readonly UpstreamNetwork[] = [
   { ...withHosts('internalapi', 0, 'fd00:bbbb::'), spans: everyRole },
   { ...withHosts('storage', 1, 'fd00:cccc::'), spans: everyRole },

@@ -1,8 +1,9 @@
 /** Reports what in environment files cannot work with install_yamls itself, at the variable. */
+import type { SiteFileCloud } from '../../api/site.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { cidr } from '../../net/cidr.ts'
 import { addressPurposes } from '../../net/special.ts'
-import { type EnvCloud, isDefaultTwice } from './env-file.ts'
+import { type EarlierClouds, type EnvCloud, firstEarlier, hasSubnet, isDefaultTwice } from './env-file.ts'
 import {
   duplicateDefault,
   literalStays,
@@ -17,11 +18,15 @@ import {
   upstreamDualStack,
 } from './findings/install-yamls.ts'
 import type { CtlplaneNetwork } from './install-yamls-ctlplane.ts'
-import { installYamlsDefaults, upstreamNetworks } from './install-yamls-defaults.ts'
+import { fixedNetworks, installYamlsDefaults, upstreamNetworks } from './install-yamls-defaults.ts'
 
-export function reportUpstream(clouds: readonly EnvCloud[], ctlplanes: readonly CtlplaneNetwork[]): readonly Finding[] {
+export function reportUpstream(
+  clouds: readonly EnvCloud[],
+  ctlplanes: readonly CtlplaneNetwork[],
+  site: readonly SiteFileCloud[],
+): readonly Finding[] {
   return clouds.flatMap((cloud, index) => [
-    ...reportNetworks(cloud, clouds.slice(0, index)),
+    ...reportNetworks(cloud, { files: clouds.slice(0, index), site }),
     ...reportCtlplane(cloud, ctlplanes[index]),
     ...reportSecond(cloud, clouds.slice(0, index)),
     ...reportModes(cloud),
@@ -29,7 +34,7 @@ export function reportUpstream(clouds: readonly EnvCloud[], ctlplanes: readonly 
   ])
 }
 
-function reportNetworks(cloud: EnvCloud, earlier: readonly EnvCloud[]): readonly Finding[] {
+function reportNetworks(cloud: EnvCloud, earlier: EarlierClouds): readonly Finding[] {
   const { env, name, families } = cloud
   if (!families.includes(4)) return []
   const findings: Finding[] = []
@@ -61,9 +66,12 @@ function reportNetworks(cloud: EnvCloud, earlier: readonly EnvCloud[]): readonly
     }
   }
   if (moved.length > 0) findings.push(finding(netConfigStays, { cloud: name, networks: moved }, movedAt))
-  const [first] = earlier
-  if (first && repeated.length > 0) {
-    const facts = { cloud: name, first: first.name, networks: repeated }
+  const first = firstEarlier(earlier)
+  for (const network of fixedNetworks) {
+    if (earlier.files.length > 0 || hasSubnet(earlier.site, `${network.ipv4}.0/24`)) repeated.push(network.name)
+  }
+  if (first !== undefined && repeated.length > 0) {
+    const facts = { cloud: name, first, networks: repeated }
     findings.push(finding(duplicateDefault, facts, env.locate('NAMESPACE')))
   }
   return findings

@@ -46,7 +46,20 @@ describe('importing environment files of install_yamls', () => {
     expect(network(site, 1, 'tenant').subnets?.[0]?.spans?.hosts).toBe('172.31.0.100-172.31.0.250')
   })
 
-  it('shares VLANs 20 to 26, with 24 left for octavia', () => {
+  it('imports the networks that no variable sets, and leaves those of a second cloud to the planner', () => {
+    expect(network(site, 0, 'octavia')).toEqual({
+      vlan: 24,
+      subnets: [{ cidr: '172.23.0.0/24', spans: { pods: '172.23.0.30-172.23.0.70' } }],
+    })
+    expect(network(site, 0, 'external')).toEqual({
+      nic: false,
+      subnets: [{ cidr: '10.0.0.0/24', gateway: '10.0.0.1', spans: { hosts: '10.0.0.100-10.0.0.250' } }],
+    })
+    expect(network(site, 1, 'octavia')).toEqual({ vlan: 24 })
+    expect(network(site, 1, 'external')).toEqual({ nic: false })
+  })
+
+  it('shares VLANs 20 to 26 of which 24 is that of octavia', () => {
     const names = ['internalapi', 'storage', 'tenant', 'storagemgmt', 'designate', 'designateext']
     for (const cloud of [0, 1]) {
       expect(names.map((name) => network(site, cloud, name).vlan)).toEqual([20, 21, 22, 23, 25, 26])

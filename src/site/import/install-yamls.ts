@@ -6,11 +6,13 @@
 import type { SiteFile, SiteFileCloud, SiteFileNetwork } from '../../api/site.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import {
+  type EarlierClouds,
   type EnvCloud,
   type EnvSettings,
   envCloud,
   envSettings,
   formatSpan,
+  hasSubnet,
   ipv6Base,
   isDefaultTwice,
   readEnvFile,
@@ -29,7 +31,7 @@ import {
   withMtu,
 } from './imported-site.ts'
 import { type CtlplaneNetwork, planCtlplanes } from './install-yamls-ctlplane.ts'
-import { upstreamNetworks } from './install-yamls-defaults.ts'
+import { type FixedNetwork, fixedNetworks, upstreamNetworks } from './install-yamls-defaults.ts'
 import { reportUpstream } from './install-yamls-report.ts'
 
 export interface InstallYamlsOptions {
@@ -37,16 +39,21 @@ export interface InstallYamlsOptions {
   readonly name: string
   /** `worker-0=enp6s0`: nodes that the files do not name. */
   readonly nodes?: readonly { readonly name: string; readonly nic?: string }[]
+  /** The clouds of the site file that the import is added to. */
+  readonly existing?: readonly SiteFileCloud[]
 }
 
 export function importInstallYamls(sources: readonly ImportSource[], options: InstallYamlsOptions): Imported {
   const clouds = sources.map((source) => envCloud(envSettings(readEnvFile(source))))
   const [first] = clouds
   if (!first) return { findings: [] }
-  const ctlplanes = planCtlplanes(clouds)
+  const { existing = [] } = options
+  const ctlplanes = planCtlplanes(clouds, existing)
   const nics = nicRoles(clouds.map(({ nic }) => nic))
   const nodes = nodesOf(first.env, nics, options)
-  const siteClouds = clouds.map((cloud, index) => siteCloud(cloud, clouds.slice(0, index), ctlplanes[index], nics))
+  const siteClouds = clouds.map((cloud, index) =>
+    siteCloud(cloud, { files: clouds.slice(0, index), site: existing }, ctlplanes[index], nics),
+  )
   const site: SiteFile = {
     apiVersion: 'stackloom.dev/v1alpha1',
     kind: 'Site',
@@ -63,7 +70,7 @@ export function importInstallYamls(sources: readonly ImportSource[], options: In
       clouds: siteClouds,
     },
   }
-  const upstream = reportUpstream(clouds, ctlplanes)
+  const upstream = reportUpstream(clouds, ctlplanes, existing)
   // Last: every part of the import has read its variables.
   const unread = clouds.flatMap(({ env }) => env.unread().flatMap((name) => reportUnread(env, name, first.env)))
   const findings = [
@@ -90,7 +97,7 @@ function reportUnread(env: EnvSettings, name: string, first: EnvSettings): reado
 
 function siteCloud(
   cloud: EnvCloud,
-  earlier: readonly EnvCloud[],
+  earlier: EarlierClouds,
   ctlplane: CtlplaneNetwork | undefined,
   nics: NicRoles,
 ): SiteFileCloud {
@@ -110,14 +117,40 @@ function siteCloud(
   }
   for (const network of upstreamNetworks) {
     const open = isDefaultTwice(cloud, network.prefix, earlier)
-    const subnets = open ? undefined : subnetsOf(cloud, network, earlier.length)
+    const subnets = open ? undefined : subnetsOf(cloud, network, countEarlier(earlier))
     networks[network.name] = {
       vlan: cloud.vlanOf(network.step),
       ...common,
       ...(subnets && { subnets }),
     }
   }
+  for (const network of fixedNetworks) networks[network.name] = fixedNetwork(cloud, network, earlier, common)
   return { name, namespace, networks }
+}
+
+/** The first cloud has the numbers that install_yamls gives to every cloud; the planner chooses those of the others. */
+function fixedNetwork(
+  { families, vlanOf }: EnvCloud,
+  { step, ipv4, ipv6, spans, gateway }: FixedNetwork,
+  earlier: EarlierClouds,
+  common: SiteFileNetwork,
+): SiteFileNetwork {
+  const { nic: _, ...hostsOnly } = common
+  const place: SiteFileNetwork = step === undefined ? { nic: false, ...hostsOnly } : { vlan: vlanOf(step), ...common }
+  if (earlier.files.length > 0 || hasSubnet(earlier.site, `${ipv4}.0/24`)) return place
+  const subnets = families.map((family) => {
+    const base = family === 4 ? `${ipv4}.` : ipv6
+    return {
+      cidr: family === 4 ? `${base}0/24` : `${base}/64`,
+      ...(gateway !== undefined && { gateway: `${base}${gateway}` }),
+      spans: Object.fromEntries(Object.entries(spans).map(([role, text]) => [role, formatSpan(base, text)])),
+    }
+  })
+  return { ...place, subnets }
+}
+
+function countEarlier({ files, site }: EarlierClouds): number {
+  return files.length + site.length
 }
 
 type Subnets = NonNullable<SiteFileNetwork['subnets']>

@@ -11,8 +11,8 @@ import type { SnapshotIndex } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { cidrContains, parseCidr } from '../../net/cidr.ts'
 import { parseRange } from '../../net/range.ts'
-import { type Attachment, readAttachment } from './attachment.ts'
-import { badAttachment, poolForeign } from './findings/existing.ts'
+import { type Attachment, importAttachment } from './attachment.ts'
+import { badAttachment, poolForeign, valueLeftOut } from './findings/existing.ts'
 import { readNetConfigSubnet, type SubnetFacts } from './network-facts.ts'
 
 /** One network of one namespace, filled step by step. */
@@ -64,7 +64,7 @@ export function collectClouds(
   }
   for (const nad of index.all('k8s.cni.cncf.io/NetworkAttachmentDefinition')) {
     const { namespace = '', name } = nad.metadata
-    const read = readAttachment(asRecord(nad['spec'])['config'])
+    const { read, unread } = importAttachment(asRecord(nad['spec'])['config'])
     // Any namespace may have attachments; a cloud has a NetConfig, or attachments that give out addresses.
     if (!clouds.has(namespace) && (typeof read === 'string' || read.pods.length === 0)) continue
     const reason = typeof read === 'string' ? read : read.problem
@@ -72,10 +72,20 @@ export function collectClouds(
       const where = { apiVersion: nad.apiVersion, kind: nad.kind, namespace, name }
       findings.push(finding(badAttachment, { cloud: namespace, network: name, reason }, { where }))
     }
+    if (!namespaces || namespaces.includes(namespace)) findings.push(...reportUnread(nad, unread))
     if (typeof read !== 'string') network(namespace, name).attachment = read
   }
   const wanted = [...clouds].filter(([namespace]) => !namespaces || namespaces.includes(namespace))
   return new Map(wanted.sort(([a], [b]) => a.localeCompare(b)))
+}
+
+/** Fields of an attachment's configuration that a site file does not have. */
+function reportUnread({ apiVersion, kind, metadata }: KubeObject, unread: readonly string[]): readonly Finding[] {
+  if (unread.length === 0) return []
+  const { namespace = '', name } = metadata
+  const what = `NetworkAttachmentDefinition ${name}: spec.config: ${unread.join(', ')}`
+  const facts = { what, why: 'the site file has no field for it' }
+  return [finding(valueLeftOut, facts, { where: { apiVersion, kind, namespace, name } })]
 }
 
 export function collectPools(index: SnapshotIndex, clouds: ObservedClouds, findings: Finding[]): void {

@@ -1,4 +1,4 @@
-/** SL209x: importing network-values files of the architecture repository, and live clusters. */
+/** SL2035 to SL2038, SL2044, SL209x: importing network-values files of the architecture repository, and live clusters. */
 import { problem } from '../../../errors/finding.ts'
 
 export const notNetworkValues = problem<{ reason: string }>({
@@ -56,4 +56,48 @@ export const serviceUnpinned = problem<{ service: string; address: string }>({
   severity: 'info',
   message: ({ service, address }) => `the Service ${service} has ${address}, but no slot is known for it`,
   remedy: () => 'pin it below vips in the site file if it must keep this address (`stackloom slots` lists the names)',
+})
+
+export const segmentUnknown = problem<{ cloud: string; network: string }>({
+  code: 'SL2035',
+  severity: 'warning',
+  message: ({ cloud, network }) =>
+    `nothing says on which interface or VLAN ${cloud}/${network} is; the planner gives it a VLAN of the main NIC`,
+  remedy: () => 'write vlan and nic of the network into the site file',
+})
+
+export const placeholdersLeft = problem<{ paths: readonly string[] }>({
+  code: 'SL2036',
+  severity: 'warning',
+  message: ({ paths }) =>
+    `${paths.length} values are placeholders and were left out: ${paths.slice(0, 12).join(', ')}${paths.length > 12 ? ', …' : ''}`,
+  remedy: () => 'fill in the file and import it again; otherwise the planner chooses these values',
+})
+
+export const filesLeftOut = problem<{ folder: string; files: readonly string[] }>({
+  code: 'SL2037',
+  severity: 'info',
+  message: ({ folder, files }) =>
+    `${files.length} files of ${folder} have no network-values and were left out: ${files.slice(0, 8).join(', ')}${files.length > 8 ? ', …' : ''}`,
+  remedy: () => 'nothing to do for networks; services and node sets are described in the site file',
+})
+
+export const addressBelowBridge = problem<{
+  node: string
+  addresses: readonly string[]
+  interface: string
+  bridge: string
+}>({
+  code: 'SL2038',
+  severity: 'warning',
+  message: (facts) =>
+    `${facts.node} has ${facts.addresses.join(', ')} on ${facts.interface}; the plan puts it on the bridge ${facts.bridge} above it`,
+  remedy: () => 'see `stackloom diff` before `up`: the address moves from the NIC to the bridge, and stays the same',
+})
+
+export const nicNotInSite = problem<{ device: string; site: string }>({
+  code: 'SL2044',
+  severity: 'warning',
+  message: ({ device, site }) => `imported networks are on ${device}, which no node of the site ${site} has`,
+  remedy: ({ device }) => `add it to every node of spec.cluster.nodes: nics: {main: …, ${device}: ${device}}`,
 })
