@@ -1,5 +1,6 @@
 /**
- * Imports `network-values` files of the architecture repository, one cloud each, as one site file.
+ * Imports `network-values` files of the architecture repository, one cloud each, as one site file, with the values of
+ * node sets that follow them.
  *
  * Pure. Such a file holds all four allocators of each network: nodes (`node_0.internalapi_ip`), pods
  * (`net-attach-def`), vips (`lb_addresses`) and hosts (`subnets[].allocationRanges`).
@@ -9,6 +10,7 @@ import type { SiteFile, SiteFileCloud, SiteFileNetwork } from '../../api/site.ts
 import { type Finding, finding, hasErrors, type Where } from '../../errors/finding.ts'
 import { readYamlStream, type YamlReading } from '../../yaml/read.ts'
 import { networkTemplates } from '../network-templates.ts'
+import { separateNodeSets } from './architecture-node-sets.ts'
 import { type Attachment, readAttachment } from './attachment.ts'
 import { badAttachment, nicUnknown, notNetworkValues, valueLeftOut } from './findings/existing.ts'
 import {
@@ -32,6 +34,7 @@ import {
   readNetConfigSubnet,
   type SubnetFacts,
 } from './network-facts.ts'
+import { addNodeSets } from './node-sets.ts'
 import { pinnedVips, withCells } from './service-vips.ts'
 
 export interface ArchitectureOptions {
@@ -50,7 +53,8 @@ interface ValuesFile {
 
 export function importArchitecture(sources: readonly ImportSource[], options: ArchitectureOptions): Imported {
   const findings: Finding[] = []
-  const files = sources.flatMap((source, index) => {
+  const { networkValues, nodeSetsByFile } = separateNodeSets(sources, findings)
+  const files = networkValues.flatMap((source, index) => {
     const standard = index === 0 ? 'openstack' : `openstack${index + 1}`
     const cloud = options.clouds?.[index] ?? { name: standard, namespace: standard }
     return readValues(source, cloud, findings) ?? []
@@ -58,7 +62,11 @@ export function importArchitecture(sources: readonly ImportSource[], options: Ar
   const [first] = files
   if (!first || hasErrors(findings)) return { findings }
   const nics = nicsOf(files)
-  const clouds = files.map((file) => cloudOf(file, nics, findings))
+  const clouds = files.map((file) => {
+    const cloud = cloudOf(file, nics, findings)
+    const networks = Object.entries(cloud.networks ?? {}).flatMap(([name, network]) => (network ? [name] : []))
+    return addNodeSets(cloud, nodeSetsByFile.get(file.file) ?? [], { networks, findings })
+  })
   const site: SiteFile = {
     apiVersion: 'stackloom.dev/v1alpha1',
     kind: 'Site',
