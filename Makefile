@@ -10,7 +10,7 @@ help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
 node_modules:
-	@command -v node >/dev/null || { echo 'Stackloom needs Node 20.19 or newer, and npm.'; exit 1; }
+	@command -v node >/dev/null || { echo 'Stackloom needs Node 24 (20.19 or newer works), and npm.'; exit 1; }
 	@node tools/install.mjs
 
 build: node_modules ## build the program that bin/stackloom runs

@@ -19,6 +19,7 @@ export const debianPackages: readonly DebianPackage[] = [
   { name: 'iputils-arping', why: 'the network probe does not run between namespaces' },
   { name: 'iputils-ping', why: 'the network probe does not run between namespaces' },
   { name: 'keepalived', why: "keepalived does not check the files that Kolla's templates produce for the lab" },
+  { name: 'lua5.4', why: 'the health scripts for Argo CD do not run' },
   { name: 'netcat-openbsd', why: 'the network probe does not run between namespaces' },
   { name: 'netplan.io', why: "the lab's netplan is not checked by netplan" },
   { name: 'openssh-server', why: 'there are no data plane nodes to run Ansible on' },

@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process'
 import { type DebianPackage, debianPackages } from './debian-packages.ts'
 import { setUpLab } from './lab-setup.ts'
 import { installNmstatectl } from './nmstatectl.ts'
+import { installNodeVersions } from './node-versions.ts'
 import { setUpSandbox } from './sandbox-setup.ts'
 
 function findMissing(packages: readonly DebianPackage[]): readonly DebianPackage[] {
@@ -38,7 +39,8 @@ async function main(): Promise<void> {
   const sandbox = await setUpSandbox()
   const nmstate = installNmstatectl()
   const lab = await setUpLab()
-  if (absent.length === 0 && sandbox && nmstate && lab) console.log('setup: complete')
+  const nodes = installNodeVersions()
+  if (absent.length === 0 && sandbox && nmstate && lab && nodes) console.log('setup: complete')
 }
 
 await main()

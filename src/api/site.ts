@@ -102,14 +102,19 @@ const host = z.strictObject({
   name: text.describe("the host's name, such as edpm-compute-0"),
   networks: z.array(text).optional().describe('the networks that it is on, if not all with a hosts span'),
   addresses: z.record(z.string(), addresses).optional().describe('pinned addresses, by network'),
-  cell: text.optional().describe('the nova cell that it belongs to'),
+  cell: text.optional().describe("the nova cell that it belongs to, if not its node set's"),
+  nodeSet: text.optional().describe('the node set that it belongs to; edpm-<cell> by default'),
   ansibleHost: address.optional().describe('where Ansible reaches it, if not on ctlplane'),
+  overrides: raw
+    .optional()
+    .describe("raw fields of its entry in the NodeSet's nodes, merged last")
+    .meta({ examples: [{ bmhLabelSelector: { rack: 'a1' } }] }),
 })
 
-const dataPlane = z.strictObject({
+/** What the hosts of a cloud have in common, and what a node set may have otherwise. */
+const hostSettings = {
   ansibleUser: text.optional().describe('the user that Ansible logs in as'),
   sshSecret: text.optional().describe("the Secret with Ansible's SSH key"),
-  migrationSecret: text.optional().describe("the Secret with nova's migration SSH key"),
   ntp: z.array(text).optional().describe('time servers of the hosts'),
   nic: interfaceName.optional().describe("the hosts' NIC that carries the networks"),
   services: z.array(text).optional().describe('the data plane services to run, in order'),
@@ -123,7 +128,45 @@ const dataPlane = z.strictObject({
     })
     .optional()
     .describe('where the hosts get their container images'),
+}
+
+const dataPlane = z.strictObject({
+  ...hostSettings,
+  migrationSecret: text.optional().describe("the Secret with nova's migration SSH key"),
 })
+
+/** A field that a node set leaves out is the cloud's, from `dataPlane`. */
+const nodeSet = z
+  .strictObject({
+    name: text.describe('its name, which is the name of the OpenStackDataPlaneNodeSet'),
+    role: z
+      .enum(['compute', 'networker', 'hci'])
+      .optional()
+      .describe(
+        'which services run by default: compute (default), networker (OVN gateways, no nova), hci (compute with Ceph OSDs)',
+      ),
+    cell: text.optional().describe('the nova cell of its hosts, the first one of the cloud by default'),
+    networks: z
+      .array(text)
+      .optional()
+      .describe('the networks that its hosts are on, if not all with a hosts span; a host may have its own list'),
+    ...hostSettings,
+    novaConfig: text
+      .optional()
+      .describe('lines for nova.conf on its hosts; the set gets a nova service of its own, nova-of-<name>')
+      .meta({ examples: ['[compute]\ncpu_dedicated_set = 4-23\n'] }),
+    baremetalSetTemplate: raw
+      .optional()
+      .describe('how bare metal hosts are provisioned; ctlplaneInterface is required')
+      .meta({ examples: [{ ctlplaneInterface: 'enp1s0', bmhLabelSelector: { app: 'openstack' } }] }),
+    overrides: raw.optional().describe('raw fields of its OpenStackDataPlaneNodeSet.spec, merged last'),
+  })
+  .meta({
+    examples: [
+      { name: 'networkers', role: 'networker', networks: ['ctlplane', 'internalapi', 'tenant'] },
+      { name: 'compute-dpdk', ansibleVars: { edpm_ovs_dpdk_pmd_core_list: '2,3' } },
+    ],
+  })
 
 const ceph = z.strictObject({
   secret: text.describe('the Secret with ceph.conf and the keyring'),
@@ -173,13 +216,17 @@ export const cloudSchema = z.strictObject({
     .optional()
     .describe('name resolution in this cloud'),
   hosts: z.array(host).optional().describe('data plane hosts'),
-  dataPlane: dataPlane.optional().describe('how the data plane hosts are set up'),
+  nodeSets: z
+    .array(nodeSet)
+    .optional()
+    .describe('groups of hosts with services, variables, networks or hardware of their own; hosts name theirs'),
+  dataPlane: dataPlane.optional().describe('how the data plane hosts are set up, unless their node set says otherwise'),
   ceph: ceph.optional().describe('an external Ceph cluster for volumes, images and disks'),
   overrides: z
     .strictObject({
       controlPlane: raw.optional().describe('fields of OpenStackControlPlane.spec'),
       netConfig: raw.optional().describe('fields of NetConfig.spec'),
-      nodeSet: raw.optional().describe('fields of OpenStackDataPlaneNodeSet.spec'),
+      nodeSet: raw.optional().describe('fields of OpenStackDataPlaneNodeSet.spec, for every node set'),
     })
     .optional()
     .describe('raw spec fields, merged last and never lost'),
@@ -327,5 +374,7 @@ export type SiteFile = z.infer<typeof siteSchema>
 export type SiteFileSpec = z.infer<typeof siteSpecSchema>
 export type SiteFileCloud = z.infer<typeof cloudSchema>
 export type SiteFileNetwork = z.infer<typeof networkSchema>
+export type SiteFileHost = z.infer<typeof host>
+export type SiteFileNodeSet = z.infer<typeof nodeSet>
 export type SiteFileBond = z.infer<typeof bond>
 export type SiteFilePeer = z.infer<typeof bgpPeer>

@@ -12,6 +12,8 @@ export interface Io {
   /** Whether a stream may be coloured; false for NO_COLOR, TERM=dumb and pipes. */
   readonly colour: { readonly stdout: boolean; readonly stderr: boolean }
   readonly columns: number
+  /** The version of Node that runs the program; absent where it does not matter. */
+  readonly nodeVersion?: string
   /** Where progress may be drawn; absent for pipes, CI and TERM=dumb. */
   readonly terminal?: Terminal
   /** Aborted by the first Ctrl-C: finish the write in flight, then stop. Asking for it promises to stop at it. */
@@ -51,6 +53,7 @@ export function processIo(): ProcessIo {
     interactive: Boolean(stdin.isTTY && stderr.isTTY) && !env['CI'],
     colour: { stdout: Boolean(stdout.isTTY) && !plain, stderr: Boolean(stderr.isTTY) && !plain },
     columns: stdoutColumns(stdout.columns, env['COLUMNS']),
+    nodeVersion: process.version,
     ...(stderr.isTTY && env['TERM'] !== 'dumb' && !env['CI'] && { terminal: processTerminal(stderr) }),
     get stop() {
       return stop()

@@ -10,6 +10,7 @@ import { finding } from '../errors/finding.ts'
 import type { Act, CommandEntry } from './command.ts'
 import { commands } from './commands.ts'
 import { type Io, processIo } from './io.ts'
+import { unsupportedNodeNotice } from './node-version.ts'
 import { formatFindings } from './output/findings.ts'
 import { escapeControls } from './output/text.ts'
 
@@ -35,7 +36,16 @@ export async function main(
     return exitCode
   } catch (thrown) {
     return reportFailure(thrown, argv, io, hasOutput)
+  } finally {
+    noteUnsupportedNode(argv, io)
   }
+}
+
+/** For people only: other programs may treat text on stderr as a failure. */
+function noteUnsupportedNode(argv: readonly string[], io: Io): void {
+  if (!io.interactive || io.nodeVersion === undefined || asksForJson(argv) || /complet/.test(argv[0] ?? '')) return
+  const notice = unsupportedNodeNotice(io.nodeVersion)
+  if (notice !== undefined) io.stderr(notice)
 }
 
 /** All output of all commands passes here. Inherits, because reading `stop` has an effect. */

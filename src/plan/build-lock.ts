@@ -20,8 +20,8 @@ import {
   type LockedSubnet,
   slotLines,
 } from './lock.ts'
+import { hostCell } from './node-sets.ts'
 import type { NamedAddress } from './plan.ts'
-import { hostCell } from './slots/cloud-services.ts'
 import type { SlotTable } from './slots/slots.ts'
 
 export function buildLock(

@@ -10,6 +10,7 @@ import { type AllocatorRole, type Cloud, type CloudNetwork, type Path, type Site
 import type { AddressReader } from './address-reader.ts'
 import type { Tag } from './draft/vlan-ids.ts'
 import { otherFamily } from './findings/addresses.ts'
+import { hostNetworks } from './node-sets.ts'
 import type { Route } from './plan.ts'
 import type { CloudService } from './slots/cloud-services.ts'
 import type { SlotUse } from './slots/slots.ts'
@@ -245,8 +246,8 @@ export function readCloudRequest(
   reader: AddressReader,
 ): CloudRequest {
   const hosts = (cloud.file.hosts ?? []).map((host, index): HostRequest => {
-    const networks = host.networks && new Set(host.networks)
-    return { name: host.name, networks, path: [...cloud.path, 'hosts', index] }
+    const networks = hostNetworks(cloud, host)
+    return { name: host.name, networks: networks && new Set(networks), path: [...cloud.path, 'hosts', index] }
   })
   const pinnedVips = Object.entries(cloud.file.vips ?? {}).map(([slot, text]) => {
     const path = [...cloud.path, 'vips', slot]

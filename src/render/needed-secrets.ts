@@ -3,6 +3,7 @@
  * cloud, or a secret store provides them; a rendered tree contains only this list. Pure.
  */
 import { MIGRATION_SECRET, SSH_SECRET } from '../api/node-secrets.ts'
+import { hostNodeSets } from '../plan/node-sets.ts'
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
 import { cellNames } from '../plan/slots/cloud-services.ts'
 import { detectEra } from '../plan/slots/slots.ts'
@@ -89,15 +90,19 @@ export function neededSecrets(plan: Plan, cloud: PlannedCloud): readonly NeededS
       ),
     )
   if (hosts.length > 0) {
+    const common = dataPlane?.sshSecret ?? SSH_SECRET
+    const sshSecrets = new Set(hostNodeSets(cloud.from).map(({ settings }) => settings.sshSecret ?? common))
     secrets.push(
       secret('libvirt-secret', listKeys('libvirt', { LibvirtPassword: 'password' })),
-      secret(
-        dataPlane?.sshSecret ?? SSH_SECRET,
-        listKeys('data plane', {
-          'ssh-privatekey': 'ssh-private-key',
-          'ssh-publickey': 'ssh-public-key',
-          authorized_keys: 'ssh-public-key',
-        }),
+      ...[...sshSecrets].map((name) =>
+        secret(
+          name,
+          listKeys('data plane', {
+            'ssh-privatekey': 'ssh-private-key',
+            'ssh-publickey': 'ssh-public-key',
+            authorized_keys: 'ssh-public-key',
+          }),
+        ),
       ),
       secret(
         dataPlane?.migrationSecret ?? MIGRATION_SECRET,

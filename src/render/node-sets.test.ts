@@ -120,6 +120,113 @@ describe('renderDataPlane', () => {
   })
 })
 
+describe('renderDataPlane with declared node sets', () => {
+  const sets = (cloud: Partial<SiteFileCloud>) =>
+    Object.fromEntries(
+      rendered(cloud)
+        .filter(({ kind }) => kind === 'OpenStackDataPlaneNodeSet')
+        .map((object) => [object.metadata.name, object['spec'] as ReturnType<typeof nodeSet>]),
+    )
+  const names = (cloud: Partial<SiteFileCloud>) =>
+    rendered(cloud).map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+
+  it('gives each set its own services, variables and networks, and deploys all of them together', () => {
+    const cloud: Partial<SiteFileCloud> = {
+      hosts: [
+        { name: 'a', nodeSet: 'compute' },
+        { name: 'n', nodeSet: 'networker' },
+      ],
+      nodeSets: [
+        { name: 'compute' },
+        { name: 'networker', role: 'networker', nic: 'eno2', ansibleVars: { edpm_debug: null, own: 1 } },
+      ],
+      dataPlane: { ntp: ['pool.example.com'], ansibleVars: { edpm_debug: true } },
+    }
+    const { compute, networker } = sets(cloud)
+    expect(Object.keys(compute?.nodes ?? {})).toEqual(['a'])
+    expect(Object.keys(networker?.nodes ?? {})).toEqual(['n'])
+    expect(compute?.services).toEqual(expect.arrayContaining(['libvirt', 'nova-cell1']))
+    expect(networker?.services.at(-1)).toBe('neutron-metadata')
+    expect(compute?.nodeTemplate.ansible.ansibleVars).toMatchObject({ edpm_debug: true })
+    expect(networker?.nodeTemplate.ansible.ansibleVars).toMatchObject({
+      own: 1,
+      edpm_enable_chassis_gw: true,
+      neutron_public_interface_name: 'eno2',
+      timesync_ntp_servers: [{ hostname: 'pool.example.com' }],
+    })
+    expect(networker?.nodeTemplate.ansible.ansibleVars).not.toHaveProperty('edpm_debug')
+    expect(rendered(cloud).at(-1)?.['spec']).toEqual({ nodeSets: ['compute', 'networker'] })
+  })
+
+  it('keeps the bytes of a cloud whose hosts name their default set', () => {
+    const named = hosts.map((host) => ({ ...host, nodeSet: 'edpm-cell1' }))
+    expect(rendered({ hosts: named })).toEqual(rendered())
+    expect(rendered({ hosts, nodeSets: [{ name: 'edpm-cell1' }] })).toEqual(rendered())
+  })
+
+  it('renders the nova services that sets run, and the Ceph configuration once', () => {
+    const cloud: Partial<SiteFileCloud> = {
+      services: { nova: { cells: ['cell1', 'cell2'] } },
+      ceph: { secret: 'ceph', fsid: '6b6a' },
+      hosts: [
+        { name: 'a', nodeSet: 'one' },
+        { name: 'b', nodeSet: 'two' },
+        { name: 'n', nodeSet: 'networker' },
+      ],
+      nodeSets: [
+        { name: 'one' },
+        { name: 'two', cell: 'cell2', novaConfig: '[compute]\ncpu_dedicated_set = 4-7\n' },
+        { name: 'networker', role: 'networker', cell: 'cell2' },
+      ],
+    }
+    expect(names(cloud).slice(0, -1)).toEqual([
+      'ConfigMap ceph-nova',
+      'OpenStackDataPlaneService nova-cell1',
+      'ConfigMap two-nova-config',
+      'OpenStackDataPlaneService nova-of-two',
+      'OpenStackDataPlaneNodeSet one',
+      'OpenStackDataPlaneNodeSet two',
+      'OpenStackDataPlaneNodeSet networker',
+    ])
+    const service = rendered(cloud).find(({ metadata }) => metadata.name === 'nova-of-two')
+    expect(service?.['spec']).toMatchObject({
+      dataSources: [
+        { secretRef: { name: 'nova-cell2-compute-config' } },
+        { secretRef: { name: 'nova-migration-ssh-key' } },
+        { configMapRef: { name: 'ceph-nova' } },
+        { configMapRef: { name: 'two-nova-config' } },
+      ],
+    })
+    expect(sets(cloud)['networker']?.nodeTemplate).not.toHaveProperty('extraMounts')
+  })
+
+  it('provisions bare metal, with raw fields of the set and of single hosts', () => {
+    const spec = sets({
+      hosts: [{ name: 'a', nodeSet: 'metal', overrides: { bmhLabelSelector: { rack: 'a1' } } }],
+      nodeSets: [
+        {
+          name: 'metal',
+          sshSecret: 'keys',
+          baremetalSetTemplate: { ctlplaneInterface: 'eno1' },
+          overrides: { tlsEnabled: false },
+        },
+      ],
+      overrides: { nodeSet: { tlsEnabled: true, env: [] } },
+    })['metal']
+    expect(spec).toMatchObject({
+      preProvisioned: false,
+      tlsEnabled: false,
+      env: [],
+      baremetalSetTemplate: {
+        ctlplaneInterface: 'eno1',
+        deploymentSSHSecret: 'keys',
+        cloudUserName: 'cloud-admin',
+      },
+      nodes: { a: { hostName: 'a', bmhLabelSelector: { rack: 'a1' } } },
+    })
+  })
+})
+
 describe('renderDnsData', () => {
   it('has the names of the hosts on every network', () => {
     const plan = testPlan({ clouds: [{ name: 'rhoso1', namespace: 'openstack', hosts }] })

@@ -1,14 +1,16 @@
 /**
- * Renders the data plane by the NodeSet API: a NodeSet and a nova service for each cell with hosts, and a Deployment.
+ * Renders the data plane by the NodeSet API: the NodeSets, the nova services of their cells, and a Deployment of all.
  *
- * A Deployment runs once, so its name contains the hash of what it deploys, and a change creates a new one.
+ * A Deployment runs once, so its name contains the hash of what it deploys, and a change creates a new one. It has all
+ * NodeSets, because its step ssh-known-hosts knows only the hosts of its own NodeSets.
  */
 import { createHash } from 'node:crypto'
 import { MIGRATION_SECRET, SSH_SECRET } from '../api/node-secrets.ts'
 import type { KubeObject } from '../api/object.ts'
-import type { SiteFileCloud } from '../api/site.ts'
+import type { SiteFileCloud, SiteFileHost } from '../api/site.ts'
+import { type HostNodeSet, hostNodeSets } from '../plan/node-sets.ts'
 import type { Plan, PlannedCloud, PlannedHostAddress, PlannedNetwork } from '../plan/plan.ts'
-import { hostCell } from '../plan/slots/cloud-services.ts'
+import { nodeSetRawFields } from '../plan/slots/raw-fields.ts'
 import { detectEra } from '../plan/slots/slots.ts'
 import { novaComputeConfig } from './control-plane/ceph.ts'
 import { dnsServers } from './control-plane/templates.ts'
@@ -18,63 +20,82 @@ import { findSubnet } from './spans.ts'
 
 const DATA_PLANE = 'dataplane.openstack.org/v1beta1'
 
-type Host = NonNullable<SiteFileCloud['hosts']>[number]
-type DataPlane = NonNullable<SiteFileCloud['dataPlane']>
+/** The settings of a node set, with those of the cloud for what it leaves out. */
+type HostSettings = NonNullable<SiteFileCloud['dataPlane']>
+
+function hostSettings({ from }: PlannedCloud, { settings }: HostNodeSet): HostSettings {
+  const { dataPlane = {} } = from.file
+  return {
+    ...dataPlane,
+    ...settings,
+    ...(settings.baremetalSetTemplate && { preProvisioned: false }),
+  }
+}
+
+function nodeSetServices(cloud: PlannedCloud, set: HostNodeSet): readonly string[] {
+  const { services, role } = set.settings
+  // The services of the cloud are those of its computes.
+  return services ?? (role ? undefined : cloud.from.file.dataPlane?.services) ?? defaultServices(cloud, set)
+}
 
 /** In the order in which they must run on a host. */
-function defaultServices(cloud: PlannedCloud, cell: string): readonly string[] {
+function defaultServices(cloud: PlannedCloud, set: HostNodeSet): readonly string[] {
+  const { role = 'compute' } = set.settings
   return [
     'bootstrap',
     'configure-network',
     'validate-network',
     'install-os',
+    ...(role === 'hci' ? ['ceph-hci-pre'] : []),
     'configure-os',
     'ssh-known-hosts',
     'run-os',
     'reboot-os',
     'install-certs',
-    ...(cloud.from.file.ceph ? ['ceph-client'] : []),
+    ...(mountsCeph(cloud, set) ? ['ceph-client'] : []),
     'ovn',
     'neutron-metadata',
-    'libvirt',
-    novaServiceName(cell),
+    ...(role === 'networker' ? [] : ['libvirt', novaServiceName(set)]),
   ]
 }
 
+function mountsCeph(cloud: PlannedCloud, { settings }: HostNodeSet): boolean {
+  return cloud.from.file.ceph !== undefined && settings.role !== 'networker'
+}
+
 export function renderDataPlane(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
-  const hosts = cloud.from.file.hosts ?? []
+  const sets = hostNodeSets(cloud.from)
   // The 2023 release has the Role/Node API instead, which Stackloom's own controllers serve.
-  if (hosts.length === 0 || detectEra(plan.slots) === '2023') return []
-  const cells = groupHostsByCell(cloud, hosts)
-  const objects = [
-    ...cells.flatMap(([cell]) => novaService(cloud, cell)),
-    ...cells.map(([cell, cellHosts]) => nodeSet(plan, cloud, cell, cellHosts)),
-  ]
+  if (sets.length === 0 || detectEra(plan.slots) === '2023') return []
+  const objects = [...novaServices(cloud, sets), ...sets.map((set) => nodeSet(plan, cloud, set))]
   return [...objects, deployment(cloud, objects)].map((object) =>
     addOwnershipLabels(object, { site: plan.site, cloud: cloud.name }),
   )
 }
 
-function groupHostsByCell(
-  cloud: PlannedCloud,
-  hosts: readonly Host[],
-): readonly (readonly [string, readonly Host[]])[] {
-  const byCell = new Map<string, Host[]>()
-  for (const host of hosts) {
-    const cell = hostCell(cloud.from, host)
-    byCell.set(cell, [...(byCell.get(cell) ?? []), host])
+/** The nova services that the sets run, and their configuration. A set that is not declared always has its cell's. */
+function novaServices(cloud: PlannedCloud, sets: readonly HostNodeSet[]): readonly KubeObject[] {
+  const { ceph } = cloud.from.file
+  const services = new Map<string, readonly KubeObject[]>()
+  for (const set of sets) {
+    const name = novaServiceName(set)
+    const isUsed = set.settings.name === undefined || nodeSetServices(cloud, set).includes(name)
+    if (isUsed && !services.has(name)) services.set(name, novaService(cloud, set))
   }
-  return [...byCell]
+  const objects = [...services.values()].flat()
+  return ceph && objects.length > 0 ? [cephNova(cloud, ceph), ...objects] : objects
 }
 
-/** nova-compute of one cell: the built-in service is for cell1 only. */
-function novaService(cloud: PlannedCloud, cell: string): readonly KubeObject[] {
+/** nova-compute of one cell, or of one node set with its own configuration: the built-in service is for cell1 only. */
+function novaService(cloud: PlannedCloud, set: HostNodeSet): readonly KubeObject[] {
   const { ceph } = cloud.from.file
+  const { novaConfig } = set.settings
   const migration = cloud.from.file.dataPlane?.migrationSecret ?? MIGRATION_SECRET
+  const config = `${set.name}-nova-config`
   const service = {
     apiVersion: DATA_PLANE,
     kind: 'OpenStackDataPlaneService',
-    metadata: { name: novaServiceName(cell), namespace: cloud.namespace },
+    metadata: { name: novaServiceName(set), namespace: cloud.namespace },
     spec: {
       edpmServiceType: 'nova',
       playbook: 'osp.edpm.nova',
@@ -83,17 +104,21 @@ function novaService(cloud: PlannedCloud, cell: string): readonly KubeObject[] {
         default: { contents: ['dnsnames', 'ips'], networks: ['ctlplane'], issuer: 'osp-rootca-issuer-internal' },
       },
       dataSources: [
-        { secretRef: { name: `nova-${cell}-compute-config` } },
+        { secretRef: { name: `nova-${set.cell}-compute-config` } },
         { secretRef: { name: migration } },
         ...(ceph ? [{ configMapRef: { name: CEPH_NOVA } }] : []),
+        ...(novaConfig === undefined ? [] : [{ configMapRef: { name: config } }]),
       ],
     },
   }
-  return ceph ? [cephNova(cloud, ceph), service] : [service]
+  if (novaConfig === undefined) return [service]
+  const metadata = { name: config, namespace: cloud.namespace }
+  // The name sorts after the generated files, so that oslo.config reads it last.
+  return [{ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { '25-nova-custom.conf': novaConfig } }, service]
 }
 
-function novaServiceName(cell: string): string {
-  return `nova-${cell}`
+function novaServiceName({ name, cell, settings }: HostNodeSet): string {
+  return settings.novaConfig === undefined ? `nova-${cell}` : `nova-of-${name}`
 }
 
 const CEPH_NOVA = 'ceph-nova'
@@ -107,30 +132,41 @@ function cephNova(cloud: PlannedCloud, ceph: NonNullable<SiteFileCloud['ceph']>)
   }
 }
 
-function nodeSet(plan: Plan, cloud: PlannedCloud, cell: string, hosts: readonly Host[]): KubeObject {
-  const dataPlane = cloud.from.file.dataPlane ?? {}
-  const networks = cloud.networks.filter((network) => network.hosts.length > 0)
+function nodeSet(plan: Plan, cloud: PlannedCloud, set: HostNodeSet): KubeObject {
+  const settings = hostSettings(cloud, set)
+  const { ceph } = cloud.from.file
+  const { sshSecret = SSH_SECRET, ansibleUser = 'cloud-admin' } = settings
+  const networks = nodeSetNetworks(cloud, set)
   const spec = {
-    preProvisioned: dataPlane.preProvisioned ?? true,
+    preProvisioned: settings.preProvisioned ?? true,
+    ...(set.settings.baremetalSetTemplate && {
+      baremetalSetTemplate: { deploymentSSHSecret: sshSecret, cloudUserName: ansibleUser },
+    }),
     networkAttachments: ['ctlplane'],
-    services: dataPlane.services ?? defaultServices(cloud, cell),
+    services: nodeSetServices(cloud, set),
     nodeTemplate: {
-      ansibleSSHPrivateKeySecret: dataPlane.sshSecret ?? SSH_SECRET,
+      ansibleSSHPrivateKeySecret: sshSecret,
       managementNetwork: 'ctlplane',
-      ansible: {
-        ansibleUser: dataPlane.ansibleUser ?? 'cloud-admin',
-        ansibleVars: ansibleVars(plan, cloud, dataPlane, networks),
-      },
-      ...(cloud.from.file.ceph && { extraMounts: cephOnHosts(cloud.from.file.ceph.secret) }),
+      ansible: { ansibleUser, ansibleVars: ansibleVars(plan, cloud, set, settings, networks) },
+      ...(ceph && mountsCeph(cloud, set) && { extraMounts: cephOnHosts(ceph.secret) }),
     },
-    nodes: Object.fromEntries(hosts.map((host) => [host.name, renderNode(host, networks)])),
+    nodes: Object.fromEntries(set.hosts.map((host) => [host.name, renderNode(host, networks)])),
   }
   return {
     apiVersion: DATA_PLANE,
     kind: 'OpenStackDataPlaneNodeSet',
-    metadata: { name: `edpm-${cell}`, namespace: cloud.namespace },
-    spec: mergePatch(spec, cloud.from.file.overrides?.nodeSet),
+    metadata: { name: set.name, namespace: cloud.namespace },
+    spec: nodeSetRawFields(cloud.from, set.name)
+      .map(({ value }) => value)
+      .reduce(mergePatch, spec),
   }
+}
+
+/** The networks of the cloud that have hosts; where node sets are declared, those with a host of this set. */
+function nodeSetNetworks({ networks, from }: PlannedCloud, { hosts }: HostNodeSet): readonly PlannedNetwork[] {
+  if (!from.file.nodeSets) return networks.filter((network) => network.hosts.length > 0)
+  const names = new Set(hosts.map(({ name }) => name))
+  return networks.filter((network) => network.hosts.some(({ name }) => names.has(name)))
 }
 
 function cephOnHosts(secret: string): readonly unknown[] {
@@ -146,25 +182,27 @@ function cephOnHosts(secret: string): readonly unknown[] {
 function ansibleVars(
   plan: Plan,
   cloud: PlannedCloud,
-  dataPlane: DataPlane,
+  set: HostNodeSet,
+  settings: HostSettings,
   networks: readonly PlannedNetwork[],
 ): Fields {
-  const { registry } = dataPlane
+  const { registry } = settings
   const bridge = 'br-ex'
-  const nic = dataPlane.nic ?? 'nic1'
+  const nic = settings.nic ?? 'nic1'
   const vars = {
     edpm_network_config_template: osNetConfigTemplate(networks, nic, bridge),
     neutron_physical_bridge_name: bridge,
     neutron_public_interface_name: nic,
-    timesync_ntp_servers: (dataPlane.ntp ?? []).map((hostname) => ({ hostname })),
+    timesync_ntp_servers: (settings.ntp ?? []).map((hostname) => ({ hostname })),
     dns_search_domains: networks.map((network) => network.dnsDomain),
     ctlplane_dns_nameservers: hostDns(plan, cloud),
     edpm_sshd_allowed_ranges: sshRanges(cloud),
     ...(registry?.url !== undefined && { registry_url: registry.url }),
     ...(registry?.prefix !== undefined && { image_prefix: registry.prefix }),
     ...(registry?.tag !== undefined && { image_tag: registry.tag }),
+    ...(set.settings.role === 'networker' && { edpm_enable_chassis_gw: true }),
   }
-  return mergePatch(vars, dataPlane.ansibleVars)
+  return mergePatch(mergePatch(vars, cloud.from.file.dataPlane?.ansibleVars), set.settings.ansibleVars)
 }
 
 /** The cloud's own dnsmasq, because only it resolves the internal endpoints. */
@@ -178,7 +216,7 @@ function sshRanges(cloud: PlannedCloud): readonly string[] {
   return (ctlplane?.subnets ?? []).map((subnet) => subnet.cidr)
 }
 
-function renderNode(host: Host, networks: readonly PlannedNetwork[]): Fields {
+function renderNode(host: SiteFileHost, networks: readonly PlannedNetwork[]): Fields {
   const places = networks.flatMap((network) =>
     network.hosts.filter(({ name }) => name === host.name).map((address) => ({ network, address })),
   )

@@ -6,7 +6,7 @@ import type { KubeObject } from '../api/object.ts'
 import type { PlannedCloud } from '../plan/plan.ts'
 import { type FieldPath, missingFields, pruneFields } from '../plan/release/fields.ts'
 import type { Release } from '../plan/release/releases.ts'
-import { rawSources } from '../plan/slots/raw-fields.ts'
+import { nodeSetRawFields, rawSources } from '../plan/slots/raw-fields.ts'
 import { asFields, type Fields, mergePatch, setValue } from './merge.ts'
 import { findRequiredValue } from './required-values.ts'
 
@@ -29,7 +29,7 @@ export function fitToRelease(object: KubeObject, release: Release, cloud?: Plann
     return { object, dropped: [], missing: [] }
   }
   const { value, dropped } = pruneFields(asFields(spec), schema.spec)
-  const kept = dropped.length === 0 ? value : rawFieldsFor(object.kind, cloud).reduce(mergePatch, value)
+  const kept = dropped.length === 0 ? value : rawFieldsFor(object, cloud).reduce(mergePatch, value)
   const { filled, missing } = fillRequired(object.kind, kept, missingFields(kept, schema.spec))
   return {
     object: filled === spec ? object : { ...object, spec: filled },
@@ -49,9 +49,9 @@ function fillRequired(kind: string, spec: Fields, required: readonly FieldPath[]
   return { filled, missing }
 }
 
-function rawFieldsFor(kind: string, cloud: PlannedCloud | undefined): readonly Fields[] {
+function rawFieldsFor({ kind, metadata }: KubeObject, cloud: PlannedCloud | undefined): readonly Fields[] {
   if (!cloud) return []
   if (kind === 'OpenStackControlPlane') return rawSources(cloud.from).map(({ value }) => value)
-  const { nodeSet } = cloud.from.file.overrides ?? {}
-  return kind === 'OpenStackDataPlaneNodeSet' && nodeSet ? [nodeSet] : []
+  if (kind !== 'OpenStackDataPlaneNodeSet') return []
+  return nodeSetRawFields(cloud.from, metadata.name).map(({ value }) => value)
 }

@@ -5,7 +5,7 @@ import { matchRelease } from '../plan/release/compare.ts'
 import { type FieldPath, findUnknownFields } from '../plan/release/fields.ts'
 import type { KnownRelease } from '../plan/release/releases.ts'
 import type { LocatePath } from '../plan/slots/cloud-services.ts'
-import { rawSources } from '../plan/slots/raw-fields.ts'
+import { nodeSetRawFields, rawSources } from '../plan/slots/raw-fields.ts'
 import { slotTable } from '../plan/slots/slot-table.ts'
 import type { SlotTable } from '../plan/slots/slots.ts'
 import { fieldLeftOut, requiredFieldMissing, slotMoved } from './findings.ts'
@@ -18,7 +18,9 @@ export function lintRelease(plan: Plan, locate: LocatePath): readonly Finding[] 
   if (Object.keys(release.kinds).length === 0) return []
   if (release.name !== undefined) {
     // Only raw fields can remove what a known release requires.
-    const clouds = plan.clouds.filter(({ from }) => from.file.overrides !== undefined || rawSources(from).length > 0)
+    const clouds = plan.clouds.filter(
+      ({ from }) => from.file.overrides !== undefined || [...rawSources(from), ...nodeSetRawFields(from)].length > 0,
+    )
     return clouds.length === 0 ? [] : documentFindings({ ...plan, clouds }, undefined, locate)
   }
   const nearest = matchRelease(release)?.release

@@ -132,6 +132,9 @@ function checkNames(site: Site, { locate }: Locator): readonly Finding[] {
     const hosts = named(cloud.file.hosts ?? [], [...cloud.path, 'hosts'])
     for (const host of hosts) checkForm('host', DOMAIN, host)
     checkUnique('host', hosts)
+    const nodeSets = named(cloud.file.nodeSets ?? [], [...cloud.path, 'nodeSets'])
+    for (const nodeSet of nodeSets) checkForm('node set', LABEL, nodeSet)
+    checkUnique('node set', nodeSets)
     for (const network of cloud.networks) {
       const path = network.layers.findLast((layer) => layer.path)?.path
       if (!path) continue
@@ -198,8 +201,11 @@ function networkReferences({ file, path }: Cloud): readonly Named[] {
       ...pinned.map((name) => ({ name, path: [...base, 'addresses', name] })),
     ]
   })
+  const nodeSets = (file.nodeSets ?? []).flatMap(({ networks }, index) =>
+    inList(networks, [...path, 'nodeSets', index, 'networks']),
+  )
   const publicNetwork = file.public?.network
-  const references = [...services, ...hosts]
+  const references = [...services, ...hosts, ...nodeSets]
   if (publicNetwork === undefined) return references
   return [...references, { name: publicNetwork, path: [...path, 'public', 'network'] }]
 }

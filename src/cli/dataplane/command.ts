@@ -4,7 +4,8 @@ import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
 import { formatGroupKind, indexSnapshot } from '../../api/snapshot.ts'
 import type { ConvertedDataPlane } from '../../dataplane/convert/convert-data-plane.ts'
 import type { ServiceObject } from '../../dataplane/kinds/service-object.ts'
-import type { ExitCode } from '../../errors/failure.ts'
+import { wrongUse } from '../../errors/common.ts'
+import { type ExitCode, failure } from '../../errors/failure.ts'
 import type { Finding } from '../../errors/finding.ts'
 import { type ClusterFlags, gatherSnapshot, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
@@ -16,6 +17,7 @@ import { type Format, outputOption, serialise, serialiseObjects } from '../outpu
 interface Options extends ClusterFlags {
   readonly file?: string
   readonly from?: string
+  readonly nodeSets?: boolean
   readonly output: Format
 }
 
@@ -27,9 +29,11 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom dataplane convert -n openstack > nodesets.yaml    # from the cluster',
     'stackloom dataplane convert -f roles-and-nodes.yaml',
     'stackloom dataplane convert --from must-gather/ -o json',
+    'stackloom dataplane convert -n openstack --node-sets         # hosts and nodeSets for the site file',
   ])
     .option('-f, --file <file>', 'read objects from this file, or from stdin with -')
     .option('--from <dir>', 'read a folder of dumps instead of a live cluster')
+    .option('--node-sets', 'print hosts and nodeSets for a cloud of the site file instead of objects')
     .addOption(outputOption(['yaml', 'json'], 'yaml'))
     .action((options: Options) => act(() => run(options, io)))
 }
@@ -57,7 +61,28 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
         serviceObjects: nodeServices.flatMap(({ annotation }): readonly ServiceObject[] => all(annotation.kind)),
       })
     })
+  if (options.nodeSets) return printNodeSets(converted, findings, options.output, io)
   return print(converted, findings, options.output, io)
+}
+
+/** One cloud is a namespace: its fields, to be added to it in the site file. */
+async function printNodeSets(
+  converted: readonly ConvertedDataPlane[],
+  read: readonly Finding[],
+  output: Format,
+  io: Io,
+): Promise<ExitCode> {
+  const { convertToSite } = await import('../../dataplane/convert/convert-to-site.ts')
+  const clouds = converted.filter(({ objects }) => objects.length > 0).map(convertToSite)
+  if (clouds.length > 1) {
+    const reason = 'the objects are in several namespaces; name one with -n'
+    throw failure(wrongUse, { reason, command: 'stackloom dataplane convert' })
+  }
+  const findings = [...read, ...clouds.flatMap((cloud) => cloud.findings)]
+  io.stderr(formatFindings(findings, io.colour.stderr))
+  const cloud = clouds[0]?.cloud ?? {}
+  io.stdout(await serialise(output === 'json' ? { ...cloud, findings } : cloud, output))
+  return findings.some(({ severity }) => severity === 'error') ? 1 : 0
 }
 
 async function print(

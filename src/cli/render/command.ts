@@ -25,6 +25,7 @@ interface Options extends PlanningOptions {
   readonly out?: string
   readonly overwrite?: boolean
   readonly gitops?: GitopsTool
+  readonly repository?: string
   readonly cloud?: readonly string[]
   readonly output: 'yaml' | 'json' | 'name'
 }
@@ -34,11 +35,13 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom render                            # prints everything of site.yaml',
     'stackloom render --cloud rhoso2 | kubectl diff --server-side -f -',
     'stackloom render --out tree --gitops argocd # writes a tree to commit, with sync waves',
+    'stackloom render --out tree --gitops argocd --repository https://git.example.com/clouds.git',
     'stackloom render --locked --out tree        # in a pipeline: fails instead of deciding',
   ])
     .option('--out <dir>', 'write a tree of files to this folder instead')
     .option('--overwrite', 'overwrite files of the tree that were edited by hand')
     .addOption(new Option('--gitops <tool>', 'annotate and order for this tool').choices(['argocd', 'flux']))
+    .option('--repository <url>', 'argocd: write Applications that sync the tree from the root of this repository')
     .option('--crd <source>', 'render for other CRDs: a release, or a file or folder with CRDs')
     .addOption(
       new Option('--cloud <cloud>', 'render only the documents of this cloud; may be repeated')
@@ -54,6 +57,10 @@ export function define(command: Command, { io, act }: CommandContext): void {
 async function render(options: Options, io: Io): Promise<ExitCode> {
   if (options.crd === 'live') {
     throw failure(wrongUse, { reason: '--crd live needs a cluster: plan with it first', command: 'stackloom render' })
+  }
+  if (options.repository !== undefined && (options.gitops !== 'argocd' || options.out === undefined)) {
+    const reason = '--repository needs --out and --gitops argocd'
+    throw failure(wrongUse, { reason, command: 'stackloom render' })
   }
   const planning = await planFromFiles(options, io)
   failOnErrors(planning)
@@ -102,12 +109,12 @@ function formatKubectlName({ apiVersion, kind, metadata }: KubeObject): string {
 async function writeOut(
   { plan }: Planning,
   documents: readonly RenderedDocument[],
-  { out = '.', gitops, overwrite = false }: Options,
+  { out = '.', gitops, repository, overwrite = false }: Options,
   io: Io,
 ): Promise<void> {
   const { gitopsTree } = await import('../../render/gitops/tree.ts')
   const { writeTree } = await import('./write-tree.ts')
-  const tree = gitopsTree(plan, documents, gitops)
+  const tree = gitopsTree(plan, documents, gitops, repository)
   // From here on a signal waits: the tree changes as a whole.
   io.stop.throwIfAborted()
   const { written, removed, findings } = await writeTree(path.resolve(io.cwd, out), tree, { overwrite })

@@ -3,6 +3,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { novaExternalComputes } from '../kinds/nova.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
 import { convertDataPlane, type RoleNodeDataPlane } from './convert-data-plane.ts'
+import { convertToSite } from './convert-to-site.ts'
 
 const namespace = 'openstack'
 const version = 'dataplane.openstack.org/v1beta1'
@@ -128,5 +129,46 @@ describe('convertDataPlane', () => {
       expect.stringContaining('no baremetalSetTemplate'),
       expect.stringContaining('networkAttachments'),
     ])
+  })
+})
+
+describe('convertToSite', () => {
+  it('gives hosts and nodeSets of a site file, with the cell and the nova configuration of each', () => {
+    const compute: ServiceObject = {
+      ...novaExternalComputes,
+      metadata: { name: 'edpm-compute-1', namespace },
+      spec: { customServiceConfig: '[libvirt]\ncpu_mode = host-passthrough\n' },
+    }
+    const { cloud, findings } = convertToSite(convertDataPlane({ ...example, serviceObjects: [compute] }))
+    expect(findings).toEqual([])
+    expect(cloud.services).toEqual({ nova: { cells: ['cell1', 'cell2'] } })
+    expect(cloud.hosts).toMatchObject([
+      { name: 'edpm-compute-0', nodeSet: 'edpm-compute-nova-cell1', ansibleHost: '192.168.122.100' },
+      { name: 'edpm-compute-1', nodeSet: 'edpm-compute-nova-cell2', ansibleHost: '192.168.122.101' },
+    ])
+    expect(cloud.nodeSets).toMatchObject([
+      {
+        name: 'edpm-compute-nova-cell1',
+        services: expect.arrayContaining(['nova-cell1']),
+        ansibleVars: { timesync_ntp_servers: [{ hostname: 'pool.ntp.org' }] },
+      },
+      {
+        name: 'edpm-compute-nova-cell2',
+        cell: 'cell2',
+        services: expect.arrayContaining(['nova-of-edpm-compute-nova-cell2']),
+        novaConfig: '[libvirt]\ncpu_mode = host-passthrough\n',
+      },
+    ])
+  })
+
+  it('reports services that a site file cannot define', () => {
+    const custom = {
+      apiVersion: version,
+      kind: 'OpenStackDataPlaneService',
+      metadata: { name: 'repo-setup', namespace },
+      spec: { play: '- hosts: all\n' },
+    }
+    const { findings } = convertToSite(convertDataPlane({ ...example, services: [custom] }))
+    expect(findings.map(({ message }) => message)).toEqual([expect.stringContaining('repo-setup')])
   })
 })

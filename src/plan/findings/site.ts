@@ -52,6 +52,49 @@ export const poolNameRequested = problem<{ cloud: string; pool: string; other: s
   remedy: ({ planned }) => `leave \`pool\` out: the pools are ${planned}`,
 })
 
+export const nodeSetCells = problem<{
+  cloud: string
+  nodeSet: string
+  cell: string
+  what: string
+  other: string
+}>({
+  code: 'SL2514',
+  severity: 'error',
+  message: ({ cloud, nodeSet, cell, what, other }) =>
+    `${cloud}: the node set ${nodeSet} is in ${cell}, but ${what} is in ${other}; a node set has one nova cell`,
+  remedy: ({ what, other }) => `move ${what} to a node set with \`cell: ${other}\`, or correct the cell`,
+})
+
+export const nodeSetWithoutHosts = problem<{ cloud: string; nodeSet: string }>({
+  code: 'SL2515',
+  severity: 'warning',
+  message: ({ cloud, nodeSet }) => `${cloud}: no host belongs to the node set ${nodeSet}: it is not deployed`,
+  remedy: ({ nodeSet }) => `add \`nodeSet: ${nodeSet}\` to its hosts, or remove the node set`,
+})
+
+export const hostWithoutNodeSet = problem<{
+  cloud: string
+  host: string
+  nodeSet: string
+  declared: readonly string[]
+}>({
+  code: 'SL2516',
+  severity: 'warning',
+  message: ({ cloud, host, nodeSet }) =>
+    `${cloud}: the host ${host} names no node set, so it belongs to ${nodeSet}, which is not declared`,
+  remedy: ({ nodeSet, declared }) =>
+    `add \`nodeSet:\` with one of ${declared.join(', ')}, or declare \`{name: ${nodeSet}}\` under \`nodeSets\``,
+})
+
+export const provisionedTwice = problem<{ cloud: string; nodeSet: string }>({
+  code: 'SL2517',
+  severity: 'error',
+  message: ({ cloud, nodeSet }) =>
+    `${cloud}: the hosts of the node set ${nodeSet} are preProvisioned, but it has a baremetalSetTemplate`,
+  remedy: () => 'remove `preProvisioned: true` to provision the hosts, or remove `baremetalSetTemplate`',
+})
+
 export const ownerNotFound = problem<{ query: string; nearest: string | undefined }>({
   code: 'SL2508',
   severity: 'error',

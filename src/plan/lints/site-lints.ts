@@ -5,7 +5,6 @@
  */
 import { closestMatch } from '../../errors/closest-match.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { unknownReference } from '../../site/findings.ts'
 import type { Cloud, Site } from '../../site/site.ts'
 import { formatOwner, type Locate } from '../address-reader.ts'
 import { NAME_LIMIT } from '../draft/interfaces.ts'
@@ -20,7 +19,7 @@ import {
   poolNameRequested,
 } from '../findings/site.ts'
 import type { CloudRequest } from '../requests.ts'
-import { hostCells } from '../slots/cloud-services.ts'
+import { lintNodeSets } from './node-set-lints.ts'
 
 /** What the vendor supports. */
 const MAX_CLOUDS = 5
@@ -30,7 +29,7 @@ export function lintSite(site: Site, clouds: readonly CloudRequest[], locate: Lo
   return [
     ...lintNamespaces(site.clouds, locate),
     ...lintHosts(site.clouds, locate),
-    ...site.clouds.flatMap((cloud) => lintCells(cloud, locate)),
+    ...site.clouds.flatMap((cloud) => lintNodeSets(cloud, locate)),
     ...lintLimits(site, locate),
     ...lintPools(site.clouds, locate),
     ...clouds.flatMap((cloud) => lintSlots(cloud, locate)),
@@ -94,17 +93,6 @@ function lintHosts(clouds: readonly Cloud[], locate: Locate): readonly Finding[]
     }
   }
   return findings
-}
-
-/** A host of a cell that the control plane does not have waits for a Secret that is never created. */
-function lintCells(cloud: Cloud, locate: Locate): readonly Finding[] {
-  const known = hostCells(cloud)
-  return (cloud.file.hosts ?? []).flatMap(({ cell }, index) => {
-    if (cell === undefined || known.includes(cell)) return []
-    const nearest = closestMatch(cell, known)
-    const facts = { what: 'nova cell for hosts', name: cell, within: `the cloud ${cloud.name}`, nearest, known }
-    return [finding(unknownReference, facts, { where: locate([...cloud.path, 'hosts', index, 'cell']) })]
-  })
 }
 
 function lintLimits({ clouds }: Site, locate: Locate): readonly Finding[] {

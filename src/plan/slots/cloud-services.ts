@@ -126,11 +126,6 @@ export function hostCells(cloud: Cloud): readonly string[] {
   return [...new Set([...cellNames(cloud), ...raw])].filter((cell) => cell !== 'cell0')
 }
 
-/** The cell of a host: its own, or the first one of the cloud. */
-export function hostCell(cloud: Cloud, { cell }: { readonly cell?: string | undefined }): string {
-  return cell ?? cellNames(cloud)[0] ?? 'cell1'
-}
-
 export function rabbitmqNames(cloud: Cloud): readonly string[] {
   const planned = ['rabbitmq', ...cellNames(cloud).map((cell) => `rabbitmq-${cell}`)]
   return [...new Set([...planned, ...rawTemplates(cloud, 'rabbitmq').flatMap(Object.keys)])]

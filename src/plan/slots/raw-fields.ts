@@ -5,10 +5,11 @@
  * the plan are found by render.
  */
 import { closestMatch } from '../../errors/closest-match.ts'
-import { type Finding, finding } from '../../errors/finding.ts'
+import { type Finding, finding, type Where } from '../../errors/finding.ts'
 import { controlPlaneBindingRules } from '../../ini/binding.ts'
 import { checkIni } from '../../ini/check.ts'
 import type { Cloud, Path } from '../../site/site.ts'
+import { hostNodeSet } from '../node-sets.ts'
 import { findUnknownFields } from '../release/fields.ts'
 import { fieldHistory, type Release } from '../release/releases.ts'
 import { findRename } from '../release/renames.ts'
@@ -51,10 +52,38 @@ export function checkRawFields(cloud: Cloud, { release }: SlotTable, locate: Loc
     ...nameFindings(cloud, source, 'OpenStackControlPlane', release, locate),
     ...configFindings(source, locate),
   ])
-  const nodeSet = cloud.file.overrides?.nodeSet
-  if (!nodeSet) return controlPlane
-  const source = { value: nodeSet, path: [...cloud.path, 'overrides', 'nodeSet'], depth: 0 }
-  return [...controlPlane, ...nameFindings(cloud, source, 'OpenStackDataPlaneNodeSet', release, locate)]
+  const nodeSets = nodeSetRawFields(cloud).flatMap((source) =>
+    nameFindings(cloud, source, 'OpenStackDataPlaneNodeSet', release, locate),
+  )
+  const novaConfigs = (cloud.file.nodeSets ?? []).flatMap(({ novaConfig }, index) =>
+    novaConfig === undefined ? [] : checkConfig(novaConfig, locate([...cloud.path, 'nodeSets', index, 'novaConfig'])),
+  )
+  return [...controlPlane, ...nodeSets, ...novaConfigs]
+}
+
+/** Raw fields in the shape of a NodeSet's spec: those of one node set, or all that the file has. */
+export function nodeSetRawFields(cloud: Cloud, nodeSet?: string): readonly RawSource[] {
+  const { overrides, nodeSets = [], hosts = [] } = cloud.file
+  const common = overrides?.nodeSet
+  const isIncluded = (name: string): boolean => nodeSet === undefined || name === nodeSet
+  return [
+    ...(common ? [{ value: common, path: [...cloud.path, 'overrides', 'nodeSet'], depth: 0 }] : []),
+    ...nodeSets.flatMap(({ name, baremetalSetTemplate, overrides: fields }, index): readonly RawSource[] => {
+      if (!isIncluded(name)) return []
+      const path = [...cloud.path, 'nodeSets', index]
+      return [
+        ...(baremetalSetTemplate
+          ? [{ value: { baremetalSetTemplate }, path: [...path, 'baremetalSetTemplate'], depth: 1 }]
+          : []),
+        ...(fields ? [{ value: fields, path: [...path, 'overrides'], depth: 0 }] : []),
+      ]
+    }),
+    ...hosts.flatMap((host, index): readonly RawSource[] => {
+      if (!host.overrides || !isIncluded(hostNodeSet(cloud, host))) return []
+      const value = { nodes: { [host.name]: host.overrides } }
+      return [{ value, path: [...cloud.path, 'hosts', index, 'overrides'], depth: 2 }]
+    }),
+  ]
 }
 
 function nameFindings(
@@ -88,9 +117,12 @@ function nameFindings(
 function configFindings(source: RawSource, locate: LocatePath): readonly Finding[] {
   return leaves(source.value).flatMap(({ path, value }) => {
     if (path.at(-1) !== 'customServiceConfig' || typeof value !== 'string') return []
-    const where = locate(rawFieldPath(source, path))
-    return checkIni(value, { binding: controlPlaneBindingRules, ...(where && { where: () => where }) })
+    return checkConfig(value, locate(rawFieldPath(source, path)))
   })
+}
+
+function checkConfig(text: string, where: Where | undefined): readonly Finding[] {
+  return checkIni(text, { binding: controlPlaneBindingRules, ...(where && { where: () => where }) })
 }
 
 export interface Leaf {

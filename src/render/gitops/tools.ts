@@ -18,6 +18,27 @@ export function addSyncWave(object: KubeObject, layer: Layer, shared: boolean): 
   return { ...object, metadata: { ...object.metadata, annotations } }
 }
 
+/**
+ * Kinds whose deletion destroys data: volumes are deleted with their namespace or the control plane that owns them, and
+ * hosts are deprovisioned with their NodeSet. A rename or a wrong revision must not prune them.
+ */
+const KEPT_KINDS = new Set([
+  'v1/Namespace',
+  'v1/PersistentVolumeClaim',
+  'core.openstack.org/v1beta1/OpenStackControlPlane',
+  'dataplane.openstack.org/v1beta1/OpenStackDataPlaneNodeSet',
+  'rabbitmq.openstack.org/v1beta1/RabbitMq',
+])
+
+const FLUX_PRUNE = 'kustomize.toolkit.fluxcd.io/prune'
+
+/** Flux keeps these objects when they leave the repository; `stackloom down` removes them. */
+export function protectFromPruning(object: KubeObject): KubeObject {
+  if (!KEPT_KINDS.has(`${object.apiVersion}/${object.kind}`)) return object
+  const annotations = { ...object.metadata.annotations, [FLUX_PRUNE]: 'disabled' }
+  return { ...object, metadata: { ...object.metadata, annotations } }
+}
+
 /** Extends Argo CD's own ConfigMap: with server-side apply its keys are added to the existing ones. */
 export function argocdHealth(): KubeObject {
   const data = healthRules.map((rule) => {
@@ -104,17 +125,30 @@ function findHealthRule(object: { readonly apiVersion: string; readonly kind: st
   return healthRules.find((rule) => rule.kind === object.kind && rule.apiVersion === object.apiVersion)
 }
 
-/** A Lua script for Argo CD. */
-function formatLua({ kind, ready, failed, state }: HealthRule): string {
-  const head = `local health = { status = "Progressing", message = "${kind} is not ready yet" }\nif obj.status == nil then return health end\n`
+/** The generation that the status is about; kinds of other projects do not report it. */
+const OPENSTACK = /\.openstack\.org\//
+
+/** A Lua script for Argo CD. A status of an earlier generation says nothing about the spec that was just synced. */
+function formatLua({ apiVersion, kind, ready, failed, state }: HealthRule): string {
+  const head = `local health = { status = "Progressing", message = "${kind} is not ready yet" }
+if obj.status == nil then return health end
+if obj.status.observedGeneration ~= nil and obj.status.observedGeneration ~= obj.metadata.generation then return health end
+`
   if (state !== undefined) {
     return `${head}if obj.status.state == "${state}" then health.status = "Healthy"; health.message = obj.status.state end\nreturn health\n`
   }
   const failure = failed
     ? `  if condition.type == "${failed}" and condition.status == "True" then\n    return { status = "Degraded", message = condition.message or condition.reason }\n  end\n`
     : ''
+  // lib-common marks what does not recover without a change by severity Error; Warning and Info are waits.
+  const severity = OPENSTACK.test(apiVersion)
+    ? `  if condition.status == "False" and condition.severity == "Error" then
+    return { status = "Degraded", message = condition.type .. ": " .. (condition.message or condition.reason or "") }
+  end
+`
+    : ''
   return `${head}for _, condition in ipairs(obj.status.conditions or {}) do
-${failure}  if condition.type == "${ready}" and condition.status == "True" then
+${failure}${severity}  if condition.type == "${ready}" and condition.status == "True" then
     health = { status = "Healthy", message = condition.message or condition.reason }
   elseif condition.type == "${ready}" then
     health.message = condition.message or condition.reason
@@ -127,10 +161,15 @@ return health
 /** CEL expressions for Flux. */
 function formatCel({ apiVersion, kind, ready, failed, state }: HealthRule): Readonly<Record<string, string>> {
   const condition = (type: string): string => `status.conditions.exists(e, e.type == '${type}' && e.status == 'True')`
+  const current = state === undefined ? condition(ready ?? 'Ready') : `status.state == '${state}'`
+  if (!OPENSTACK.test(apiVersion))
+    return { apiVersion, kind, current, ...(failed !== undefined && { failed: condition(failed) }) }
+  // Flux tries these in this order.
   return {
     apiVersion,
     kind,
-    current: state === undefined ? condition(ready ?? 'Ready') : `status.state == '${state}'`,
-    ...(failed !== undefined && { failed: condition(failed) }),
+    inProgress: 'has(status.observedGeneration) && status.observedGeneration != metadata.generation',
+    failed: "status.conditions.exists(e, e.status == 'False' && has(e.severity) && e.severity == 'Error')",
+    current,
   }
 }

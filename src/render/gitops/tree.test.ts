@@ -78,6 +78,62 @@ describe('gitopsTree', () => {
     expect(layers).toHaveLength(6)
   })
 
+  it('writes Argo CD Applications only for a given repository', () => {
+    const plan = testPlan({ clouds })
+    expect(treeFor('argocd').has('argocd/applications.yaml')).toBe(false)
+    const tree = gitopsTree(plan, renderDocuments(plan), 'argocd', 'https://git.example.com/clouds.git')
+    const [shared, set] = loadAll(tree.get('argocd/applications.yaml') ?? '') as readonly KubeObject[]
+    expect(shared).toMatchObject({
+      kind: 'Application',
+      metadata: { name: 'lab-shared', namespace: 'argocd' },
+      spec: {
+        source: { repoURL: 'https://git.example.com/clouds.git', path: 'shared' },
+        syncPolicy: { automated: { prune: false } },
+        ignoreDifferences: expect.arrayContaining([
+          { group: 'core.openstack.org', kind: 'OpenStackControlPlane', managedFieldsManagers: ['manager'] },
+        ]),
+      },
+    })
+    expect(set).toMatchObject({
+      kind: 'ApplicationSet',
+      spec: {
+        generators: [{ list: { elements: [{ cloud: 'rhoso1' }, { cloud: 'rhoso2' }] } }],
+        template: { metadata: { name: 'lab-{{.cloud}}' }, spec: { source: { path: 'clouds/{{.cloud}}' } } },
+      },
+    })
+    // Each Application finds a kustomization at its path.
+    for (const path of ['shared', 'clouds/rhoso1', 'clouds/rhoso2']) {
+      expect(tree.has(`${path}/kustomization.yaml`)).toBe(true)
+    }
+  })
+
+  it('keeps Flux from pruning what destroys data when it is deleted', () => {
+    const kept = built(treeFor('flux')).filter(
+      ({ metadata }) => metadata.annotations?.['kustomize.toolkit.fluxcd.io/prune'] === 'disabled',
+    )
+    expect(new Set(kept.map(({ kind }) => kind))).toEqual(
+      new Set(['Namespace', 'OpenStackControlPlane', 'OpenStackDataPlaneNodeSet']),
+    )
+    const namespaces = built(treeFor('flux')).filter(({ kind }) => kind === 'Namespace')
+    expect(kept.filter(({ kind }) => kind === 'Namespace')).toEqual(namespaces)
+  })
+
+  it('judges OpenStack kinds in Flux by generation and severity', () => {
+    const all = loadAll(treeFor('flux').get('flux/kustomizations.yaml') ?? '') as readonly KubeObject[]
+    const controlPlane = all.find(({ metadata }) => metadata.name === 'lab-rhoso1-control-plane')
+    expect(controlPlane?.['spec']).toMatchObject({
+      healthCheckExprs: expect.arrayContaining([
+        {
+          apiVersion: 'core.openstack.org/v1beta1',
+          kind: 'OpenStackControlPlane',
+          inProgress: 'has(status.observedGeneration) && status.observedGeneration != metadata.generation',
+          failed: expect.stringContaining("e.severity == 'Error'"),
+          current: "status.conditions.exists(e, e.type == 'Ready' && e.status == 'True')",
+        },
+      ]),
+    })
+  })
+
   it('has Kustomizations for Flux, each with its dependency', () => {
     const all = loadAll(treeFor('flux').get('flux/kustomizations.yaml') ?? '') as readonly KubeObject[]
     const after = Object.fromEntries(

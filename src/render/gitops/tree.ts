@@ -7,8 +7,9 @@ import type { Plan } from '../../plan/plan.ts'
 import { writeYaml, writeYamlStream } from '../../yaml/write.ts'
 import { neededSecrets } from '../needed-secrets.ts'
 import type { RenderedDocument } from '../render.ts'
+import { argocdApplications } from './argocd-applications.ts'
 import { type LayerFolder, layerFolders } from './layers.ts'
-import { addSyncWave, argocdHealth, fluxKustomizations } from './tools.ts'
+import { addSyncWave, argocdHealth, fluxKustomizations, protectFromPruning } from './tools.ts'
 
 export type GitopsTool = 'argocd' | 'flux'
 
@@ -16,6 +17,8 @@ export function gitopsTree(
   plan: Plan,
   documents: readonly RenderedDocument[],
   tool?: GitopsTool,
+  /** The Git repository that Argo CD syncs the tree from; without it, no Applications are written. */
+  repository?: string,
 ): ReadonlyMap<string, string> {
   const folders = layerFolders(annotateForTool(documents, tool))
   const files = new Map<string, string>()
@@ -29,6 +32,10 @@ export function gitopsTree(
   for (const cloud of plan.clouds) files.set(`clouds/${cloud.name}/needed-secrets.yaml`, secretsText(plan, cloud))
   if (tool === 'flux') files.set('flux/kustomizations.yaml', writeYamlStream(fluxKustomizations(plan.site, folders)))
   if (tool === 'argocd') files.set('argocd/health.yaml', writeYaml(argocdHealth()))
+  if (tool === 'argocd' && repository !== undefined) {
+    const clouds = plan.clouds.map(({ name }) => name)
+    files.set('argocd/applications.yaml', writeYamlStream(argocdApplications(plan.site, clouds, repository)))
+  }
   return files
 }
 
@@ -37,6 +44,9 @@ export function annotateForTool(
   documents: readonly RenderedDocument[],
   tool: GitopsTool | undefined,
 ): readonly RenderedDocument[] {
+  if (tool === 'flux') {
+    return documents.map((document) => ({ ...document, object: protectFromPruning(document.object) }))
+  }
   if (tool !== 'argocd') return documents
   return layerFolders(documents).flatMap(({ documents: inLayer, layer, cloud }) =>
     inLayer.map((document) => ({ ...document, object: addSyncWave(document.object, layer, cloud === undefined) })),

@@ -1,5 +1,6 @@
 /**
- * Imports `network-values` files of the architecture repository, one cloud each, as one site file.
+ * Imports `network-values` files of the architecture repository, one cloud each, as one site file, with the values of
+ * node sets that follow them.
  *
  * Pure. Such a file holds all four allocators of each network: nodes (`node_0.internalapi_ip`), pods
  * (`net-attach-def`), vips (`lb_addresses`) and hosts (`subnets[].allocationRanges`).
@@ -12,6 +13,7 @@ import { cidrContains, parseCidr } from '../../net/cidr.ts'
 import { readYamlStream, type YamlReading } from '../../yaml/read.ts'
 import { networkTemplates } from '../network-templates.ts'
 import type { Path } from '../site.ts'
+import { separateNodeSets } from './architecture-node-sets.ts'
 import { type Attachment, importAttachment, parseJson } from './attachment.ts'
 import {
   badAttachment,
@@ -43,6 +45,7 @@ import {
   readNetConfigSubnet,
   type SubnetFacts,
 } from './network-facts.ts'
+import { addNodeSets } from './node-sets.ts'
 import { formatUnread, type TrackedInput, trackReads } from './read-tracker.ts'
 import { pinnedVips, withCells } from './service-vips.ts'
 
@@ -64,7 +67,8 @@ interface ValuesFile {
 
 export function importArchitecture(sources: readonly ImportSource[], options: ArchitectureOptions): Imported {
   const findings: Finding[] = []
-  const files = sources.flatMap((source, index) => {
+  const { networkValues, nodeSetsByFile } = separateNodeSets(sources, findings)
+  const files = networkValues.flatMap((source, index) => {
     const standard = index === 0 ? 'openstack' : `openstack${index + 1}`
     const cloud = options.clouds?.[index] ?? { name: standard, namespace: standard }
     return readValues(source, cloud, findings) ?? []
@@ -73,7 +77,11 @@ export function importArchitecture(sources: readonly ImportSource[], options: Ar
   if (!first || hasErrors(findings)) return { findings }
   const nics = nicsOf(files)
   const dns = dnsOf(first)
-  const clouds = files.map((file) => cloudOf(file, nics, dns, findings))
+  const clouds = files.map((file) => {
+    const cloud = cloudOf(file, nics, dns, findings)
+    const networks = Object.entries(cloud.networks ?? {}).flatMap(([name, network]) => (network ? [name] : []))
+    return addNodeSets(cloud, nodeSetsByFile.get(file.file) ?? [], { networks, findings })
+  })
   const site: SiteFile = {
     apiVersion: 'stackloom.dev/v1alpha1',
     kind: 'Site',

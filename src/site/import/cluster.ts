@@ -3,7 +3,7 @@
  *
  * Pure, over a snapshot. A cloud is a namespace with a NetConfig or with attachments that give out addresses.
  */
-import { asRecord } from '../../api/json.ts'
+import { asList, asRecord, asString } from '../../api/json.ts'
 import { type KubeObject, objectIdentity } from '../../api/object.ts'
 import type { SiteFile, SiteFileCloud, SiteFileNetwork } from '../../api/site.ts'
 import { indexSnapshot, type Snapshot, type SnapshotIndex } from '../../api/snapshot.ts'
@@ -29,6 +29,7 @@ import {
 } from './imported-site.ts'
 import { buildNetwork, hasAddresses, type NetworkFacts } from './network-facts.ts'
 import { type Carrier, type NodeInterfaces, readInterfaces, resolveCarrier } from './node-interfaces.ts'
+import { addNodeSets, nodeSetSources } from './node-sets.ts'
 import { collectClouds, collectPools, type ObservedClouds, type ObservedNetwork } from './observed-clouds.ts'
 import { formatUnread, trackReads, type UnreadValues } from './read-tracker.ts'
 import { importServices } from './service-vips.ts'
@@ -43,6 +44,9 @@ export const clusterKinds = [
   { apiVersion: 'k8s.cni.cncf.io/v1', kind: 'NetworkAttachmentDefinition' },
   { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' },
   { apiVersion: 'network.openstack.org/v1beta1', kind: 'NetConfig' },
+  { apiVersion: 'network.openstack.org/v1beta1', kind: 'IPSet' },
+  { apiVersion: 'dataplane.openstack.org/v1beta1', kind: 'OpenStackDataPlaneNodeSet' },
+  { apiVersion: 'dataplane.openstack.org/v1beta1', kind: 'OpenStackDataPlaneService' },
   { apiVersion: 'whereabouts.cni.cncf.io/v1alpha1', kind: 'IPPool' },
 ] as const
 
@@ -135,10 +139,29 @@ function cloudOf(
     pinned[name] = buildNetwork(facts, { cloud: namespace, where, findings })
     if (!hasAddresses(facts) && !Object.hasOwn(networkTemplates, name)) pinned[name] = { ...pinned[name], roles: [] }
   }
-  const services = index.all('Service').filter(({ metadata }) => metadata.namespace === namespace)
+  const inNamespace = (kind: string): readonly KubeObject[] =>
+    index.all(kind).filter(({ metadata }) => metadata.namespace === namespace)
+  const services = inNamespace('Service')
   const networkOf = (text: string): string | undefined =>
     [...networks].find(([, { vips }]) => vips.some((range) => holds(range, text)))?.[0]
-  return { name: namespace, namespace, networks: pinned, ...importServices(services, findings, networkOf) }
+  const cloud = { name: namespace, namespace, networks: pinned, ...importServices(services, findings, networkOf) }
+  const nodeSets = nodeSetSources(
+    inNamespace('dataplane.openstack.org/OpenStackDataPlaneNodeSet'),
+    inNamespace('dataplane.openstack.org/OpenStackDataPlaneService'),
+  )
+  const ipSets = new Map(inNamespace('network.openstack.org/IPSet').map((ipSet) => [ipSet.metadata.name, ipSet]))
+  const addresses = (host: string) => reservedAddresses(ipSets.get(host))
+  return addNodeSets(cloud, nodeSets, { networks: [...networks.keys()], addresses, findings })
+}
+
+/** The addresses that the host of an IPSet has, by network. */
+function reservedAddresses(ipSet: KubeObject | undefined): Readonly<Record<string, readonly string[]>> {
+  const byNetwork: Record<string, string[]> = {}
+  for (const reservation of asList(asRecord(ipSet?.['status'])['reservations']).map(asRecord)) {
+    const [network, address] = [asString(reservation['network'])?.toLowerCase(), asString(reservation['address'])]
+    if (network !== undefined && address !== undefined) byNetwork[network] = [...(byNetwork[network] ?? []), address]
+  }
+  return byNetwork
 }
 
 function holds(range: string, text: string): boolean {

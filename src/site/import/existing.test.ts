@@ -44,6 +44,119 @@ describe('importing network-values files', () => {
   })
 })
 
+describe('importing node sets', () => {
+  const nodeSetValues = ['node-set-1.yaml', 'node-set-2.yaml'].map((file) => ({
+    file,
+    text: readFileSync(path.join(fixtures, file), 'utf8'),
+  }))
+
+  it('reads the values files that follow the network values of their cloud', () => {
+    const [first, second] = values
+    const sources = [first, ...nodeSetValues, second].flatMap((source) => source ?? [])
+    const { text = '', findings } = importArchitecture(sources, { name: 'two' })
+    expect(readSite(text, 'site.yaml').findings).toEqual([])
+    const [cloud, other] = (parse(text) as SiteFile).spec.clouds
+    expect(other?.nodeSets).toBeUndefined()
+    expect(cloud?.services?.['nova']).toEqual({ cells: ['cell1', 'cell2'] })
+    expect(cloud?.nodeSets).toEqual([
+      {
+        name: 'edpm-nodeset',
+        cell: 'cell2',
+        networks: ['ctlplane', 'internalapi'],
+        ansibleUser: 'cloud-admin',
+        services: ['bootstrap', 'ovn', 'libvirt', 'nova-cell2'],
+        ansibleVars: {
+          edpm_kernel_args: 'iommu=pt',
+          edpm_bootstrap_command: expect.stringContaining('rhsm_password'),
+        },
+      },
+      {
+        name: 'networker-nodeset',
+        services: ['bootstrap', 'ovn', 'neutron-metadata'],
+        ansibleVars: { edpm_enable_chassis_gw: true },
+        baremetalSetTemplate: { ctlplaneInterface: 'eno2', bmhLabelSelector: { app: 'openstack-networker' } },
+      },
+    ])
+    expect(cloud?.hosts).toEqual([
+      { name: 'edpm-compute-0', nodeSet: 'edpm-nodeset', addresses: { ctlplane: '192.168.122.100' } },
+      {
+        name: 'edpm-compute-1',
+        nodeSet: 'edpm-nodeset',
+        ansibleHost: '192.168.122.101',
+        overrides: { hostName: 'compute-one', ansible: { ansibleVars: { rack: 2 } } },
+      },
+      { name: 'edpm-networker-0', nodeSet: 'networker-nodeset', overrides: { bmhLabelSelector: { rack: 'a1' } } },
+    ])
+    expect(text).not.toContain('hunter2')
+    const leftOut = findings.map(({ message, where }) => `${where && 'line' in where ? where.line : ''} ${message}`)
+    expect(leftOut.map((line) => line.replace(/ was left out.*/, ''))).toEqual([
+      '9 data.ssh_keys',
+      '12 data.nova.migration',
+      '23 the Ansible variable edpm_container_registry_logins',
+      '29 the network nowhere of edpm-nodeset',
+    ])
+  })
+
+  it('reads those of a cluster, with the addresses and cells that the hosts have', () => {
+    const dataPlane = 'dataplane.openstack.org/v1beta1'
+    const metadata = (name: string) => ({ name, namespace: 'openstack' })
+    const objects: readonly KubeObject[] = [
+      ...snapshot.objects,
+      {
+        apiVersion: dataPlane,
+        kind: 'OpenStackDataPlaneNodeSet',
+        metadata: metadata('computes'),
+        spec: {
+          preProvisioned: true,
+          tlsEnabled: true,
+          tags: ['x'],
+          services: ['ovn', 'nova-custom'],
+          nodeTemplate: {
+            ansibleSSHPrivateKeySecret: 'keys',
+            managementNetwork: 'ctlplane',
+            networks: [{ name: 'internalapi', subnetName: 'subnet1' }],
+            ansible: { ansibleVars: { password: 'hunter2', own: 1 } },
+          },
+          nodes: { 'compute-0': { hostName: 'compute-0' } },
+        },
+      },
+      {
+        apiVersion: dataPlane,
+        kind: 'OpenStackDataPlaneService',
+        metadata: metadata('nova-custom'),
+        spec: { dataSources: [{ secretRef: { name: 'nova-cell3-compute-config' } }] },
+      },
+      {
+        apiVersion: 'network.openstack.org/v1beta1',
+        kind: 'IPSet',
+        metadata: metadata('compute-0'),
+        status: { reservations: [{ network: 'internalapi', address: '172.17.0.123' }] },
+      },
+    ]
+    const { text = '', findings } = importCluster({ ...snapshot, objects }, { name: 'live' })
+    const [cloud] = (parse(text) as SiteFile).spec.clouds
+    expect(cloud?.nodeSets).toEqual([
+      {
+        name: 'computes',
+        cell: 'cell3',
+        networks: ['internalapi'],
+        sshSecret: 'keys',
+        services: ['ovn', 'nova-custom'],
+        ansibleVars: { own: 1 },
+        overrides: { tags: ['x'], networkAttachments: null },
+      },
+    ])
+    expect(cloud?.hosts).toEqual([
+      { name: 'compute-0', nodeSet: 'computes', addresses: { internalapi: '172.17.0.123' } },
+    ])
+    expect(text).not.toContain('hunter2')
+    expect(findings.find(({ code }) => code === 'SL2092')?.where).toMatchObject({
+      name: 'computes',
+      path: 'spec.nodeTemplate.ansible.ansibleVars.password',
+    })
+  })
+})
+
 describe('importing a cluster', () => {
   it('imports pools, attachments, policies, NetConfigs and VIPs of every cloud', async () => {
     const { text, findings } = importCluster(snapshot, { name: 'live' })

@@ -1,0 +1,76 @@
+/**
+ * Renders the Argo CD objects that sync a tree from a Git repository: an Application for what is shared, and an
+ * ApplicationSet with one Application for each cloud.
+ *
+ * Nothing is pruned, and deleting an Application deletes nothing: `stackloom down` removes a cloud in the right order.
+ */
+import type { KubeObject } from '../../api/object.ts'
+import { addOwnershipLabels } from '../labels.ts'
+
+const ARGO_NAMESPACE = 'argocd'
+
+export function argocdApplications(site: string, clouds: readonly string[], repository: string): readonly KubeObject[] {
+  const shared = {
+    apiVersion: 'argoproj.io/v1alpha1',
+    kind: 'Application',
+    metadata: { name: `${site}-shared`, namespace: ARGO_NAMESPACE, annotations: compareOptions },
+    spec: applicationSpec(repository, 'shared'),
+  }
+  const applicationSet = {
+    apiVersion: 'argoproj.io/v1alpha1',
+    kind: 'ApplicationSet',
+    metadata: { name: `${site}-clouds`, namespace: ARGO_NAMESPACE },
+    spec: {
+      goTemplate: true,
+      goTemplateOptions: ['missingkey=error'],
+      generators: [{ list: { elements: clouds.map((cloud) => ({ cloud })) } }],
+      syncPolicy: { preserveResourcesOnDeletion: true },
+      template: {
+        metadata: { name: `${site}-{{.cloud}}`, annotations: compareOptions },
+        spec: applicationSpec(repository, 'clouds/{{.cloud}}'),
+      },
+    },
+  }
+  return [shared, applicationSet].map((object) => addOwnershipLabels(object, { site }))
+}
+
+/** The API server computes the difference, without what mutating webhooks add: the operators' webhooks set defaults. */
+const compareOptions = { 'argocd.argoproj.io/compare-options': 'ServerSideDiff=true' }
+
+function applicationSpec(repoURL: string, path: string): Readonly<Record<string, unknown>> {
+  return {
+    project: 'default',
+    source: { repoURL, targetRevision: 'HEAD', path },
+    destination: { server: 'https://kubernetes.default.svc' },
+    syncPolicy: {
+      automated: { prune: false, selfHeal: true },
+      syncOptions: ['ServerSideApply=true', 'SkipDryRunOnMissingResource=true', 'RespectIgnoreDifferences=true'],
+      // The first sync of a cloud fails until the operators of `shared` serve their kinds.
+      retry: { limit: 20, backoff: { duration: '30s', factor: 2, maxDuration: '10m' } },
+    },
+    ignoreDifferences,
+  }
+}
+
+/** What controllers write into objects that the tree has. */
+const ignoreDifferences = [
+  // Container images and defaults; `manager` is the field manager of every operator that is built with kubebuilder.
+  { group: 'core.openstack.org', kind: 'OpenStackControlPlane', managedFieldsManagers: ['manager'] },
+  { group: 'core.openstack.org', kind: 'OpenStackVersion', managedFieldsManagers: ['manager'] },
+  { group: 'dataplane.openstack.org', kind: 'OpenStackDataPlaneNodeSet', managedFieldsManagers: ['manager'] },
+  { group: 'dataplane.openstack.org', kind: 'OpenStackDataPlaneDeployment', managedFieldsManagers: ['manager'] },
+  // The webhook of nmstate records when it saw the policy.
+  {
+    group: 'nmstate.io',
+    kind: 'NodeNetworkConfigurationPolicy',
+    jsonPointers: ['/metadata/annotations/nmstate.io~1webhook-mutating-timestamp'],
+  },
+  // OpenShift allocates the UIDs and SELinux labels of a namespace.
+  {
+    group: '',
+    kind: 'Namespace',
+    jsonPointers: ['mcs', 'supplemental-groups', 'uid-range'].map(
+      (key) => `/metadata/annotations/openshift.io~1sa.scc.${key}`,
+    ),
+  },
+]

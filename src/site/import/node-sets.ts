@@ -1,0 +1,267 @@
+/**
+ * Imports OpenStackDataPlaneNodeSets as `hosts` and `nodeSets` of a cloud. What has no field of its own there becomes
+ * raw fields; credentials are left out and reported, because site files are stored in Git.
+ *
+ * Pure. Knows the spec of a NodeSet; the sources (clusters, values files, conversions) bring it into this form.
+ */
+import { asList, asRecord, asString, asStrings, isRecord, type JsonRecord } from '../../api/json.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { SiteFileCloud, SiteFileHost, SiteFileNodeSet } from '../../api/site.ts'
+import { type Finding, finding, type Where } from '../../errors/finding.ts'
+import { findSecretStart, findUrlPasswords } from '../../ini/credentials.ts'
+import { parseAddress } from '../../net/address.ts'
+import { valueLeftOut } from './findings/existing.ts'
+
+export interface NodeSetSource {
+  readonly name: string
+  readonly spec: JsonRecord
+  readonly cell?: string | undefined
+  readonly novaConfig?: string | undefined
+  /** Where a field of the spec is. */
+  readonly locate: (path: readonly (string | number)[]) => Where | undefined
+}
+
+export interface NodeSetContext {
+  /** The networks of the cloud; undefined where the source does not have them. */
+  readonly networks: readonly string[] | undefined
+  /** The addresses that a host has already, by network. */
+  readonly addresses?: (host: string) => Readonly<Record<string, readonly string[]>>
+  readonly findings: Finding[]
+}
+
+/** The cloud with the hosts and node sets of these NodeSets, and the cells that they are in. */
+export function addNodeSets(
+  cloud: SiteFileCloud,
+  sources: readonly NodeSetSource[],
+  context: NodeSetContext,
+): SiteFileCloud {
+  if (sources.length === 0) return cloud
+  const imported = sources.map((source) => importNodeSet(source, context))
+  const nodeSets = imported.map(({ nodeSet }) => nodeSet)
+  const hosts = imported.flatMap((result) => result.hosts)
+  const nova = cloud.services?.['nova']
+  const settings = typeof nova === 'object' ? nova : {}
+  const known = settings.cells ?? ['cell1']
+  const cells = [...new Set([...known, ...nodeSets.flatMap(({ cell }) => cell ?? [])])]
+  const services = cells.length > known.length ? { ...cloud.services, nova: { ...settings, cells } } : cloud.services
+  return { ...cloud, ...(services && { services }), hosts, nodeSets }
+}
+
+interface ImportedNodeSet {
+  readonly nodeSet: SiteFileNodeSet
+  readonly hosts: readonly SiteFileHost[]
+}
+
+/** What the API server fills in, or the documents have anyway. */
+const DEFAULTS: JsonRecord = { tlsEnabled: true, secretMaxSize: 1_048_576 }
+
+function importNodeSet(source: NodeSetSource, context: NodeSetContext): ImportedNodeSet {
+  const { name, spec, cell, novaConfig, locate } = source
+  const { services, preProvisioned, baremetalSetTemplate, networkAttachments, nodeTemplate, nodes, ...others } = spec
+  const {
+    ansible,
+    ansibleSSHPrivateKeySecret,
+    managementNetwork,
+    networks: commonNetworks,
+    ...template
+  } = asRecord(nodeTemplate)
+  const { ansibleUser, ansibleVars, ...moreAnsible } = asRecord(ansible)
+  const rawAnsible = withoutValues(moreAnsible, { ansiblePort: 22 })
+  const rawTemplate = {
+    ...template,
+    ...(managementNetwork !== undefined && managementNetwork !== 'ctlplane' && { managementNetwork }),
+    ...(hasFields(rawAnsible) && { ansible: rawAnsible }),
+  }
+  const attachments = asStrings(networkAttachments)
+  const overrides = {
+    ...withoutValues(others, DEFAULTS),
+    ...(attachments.join() !== 'ctlplane' && { networkAttachments: networkAttachments ?? null }),
+    ...(hasFields(rawTemplate) && { nodeTemplate: rawTemplate }),
+  }
+  const varsPath = ['nodeTemplate', 'ansible', 'ansibleVars']
+  const vars = withoutSecrets(asRecord(ansibleVars), varsPath, source, context)
+  const hosts = Object.entries(asRecord(nodes)).map(([key, node]) =>
+    importHost(key, asRecord(node), commonNetworks, source, context),
+  )
+  const shared = sharedNetworks(hosts)
+  const user = asString(ansibleUser)
+  const sshSecret = asString(ansibleSSHPrivateKeySecret)
+  const nodeSet: SiteFileNodeSet = {
+    name,
+    ...(cell !== undefined && cell !== 'cell1' && { cell }),
+    ...(shared && { networks: shared }),
+    ...(user !== undefined && { ansibleUser: user }),
+    ...(sshSecret !== undefined && { sshSecret }),
+    ...(Array.isArray(services) && { services: [...asStrings(services)] }),
+    ...(hasFields(vars) && { ansibleVars: vars }),
+    ...(preProvisioned !== true && !isRecord(baremetalSetTemplate) && { preProvisioned: false }),
+    ...(novaConfig !== undefined && { novaConfig }),
+    ...(isRecord(baremetalSetTemplate) && preProvisioned !== true && { baremetalSetTemplate }),
+    ...(hasFields(overrides) && { overrides }),
+  }
+  if (isRecord(baremetalSetTemplate) && preProvisioned === true) {
+    leaveOut(
+      `baremetalSetTemplate of ${name}`,
+      'its hosts are preProvisioned',
+      locate(['baremetalSetTemplate']),
+      context,
+    )
+  }
+  return { nodeSet, hosts: hosts.map(({ networks, ...host }) => (shared || !networks ? host : { ...host, networks })) }
+}
+
+function sharedNetworks(hosts: readonly SiteFileHost[]): string[] | undefined {
+  const [first] = hosts
+  return hosts.every(({ networks }) => networks?.join() === first?.networks?.join()) ? first?.networks : undefined
+}
+
+function importHost(
+  key: string,
+  node: JsonRecord,
+  commonNetworks: unknown,
+  source: NodeSetSource,
+  context: NodeSetContext,
+): SiteFileHost {
+  const { hostName, ansible, networks, ...others } = node
+  const { ansibleHost, ansibleVars, ...moreAnsible } = asRecord(ansible)
+  const ownList = asList(networks).length > 0
+  const path = ownList ? ['nodes', key, 'networks'] : ['nodeTemplate', 'networks']
+  const requested = asList(ownList ? networks : commonNetworks).flatMap((item, index) =>
+    readHostNetwork(asRecord(item), [...path, index], source, context),
+  )
+  const held = { ...context.addresses?.(key), ...context.addresses?.(asString(hostName) ?? key) }
+  const addresses: Record<string, string | string[]> = {}
+  for (const { name, fixedIp } of requested) {
+    const known = fixedIp === undefined ? (held[name] ?? []) : [fixedIp]
+    if (known.length > 0) addresses[name] = known.length === 1 ? (known[0] as string) : [...known]
+  }
+  const reachedAt = asString(ansibleHost)
+  const isAddress = reachedAt !== undefined && parseAddress(reachedAt) !== undefined
+  const vars = withoutSecrets(asRecord(ansibleVars), ['nodes', key, 'ansible', 'ansibleVars'], source, context)
+  const rawAnsible = {
+    ...moreAnsible,
+    ...(reachedAt !== undefined && !isAddress && { ansibleHost: reachedAt }),
+    ...(hasFields(vars) && { ansibleVars: vars }),
+  }
+  const overrides = {
+    ...(hostName !== undefined && hostName !== key && { hostName }),
+    ...others,
+    ...(hasFields(rawAnsible) && { ansible: rawAnsible }),
+  }
+  return {
+    name: key,
+    nodeSet: source.name,
+    ...(requested.length > 0 && { networks: requested.map(({ name }) => name) }),
+    ...(hasFields(addresses) && { addresses }),
+    ...(isAddress && reachedAt !== addresses['ctlplane'] && { ansibleHost: reachedAt }),
+    ...(hasFields(overrides) && { overrides }),
+  }
+}
+
+interface HostNetwork {
+  readonly name: string
+  readonly fixedIp: string | undefined
+}
+
+/** Upstream compares names of networks without case: `InternalApi` is `internalapi`. */
+function readHostNetwork(
+  { name, fixedIP, defaultRoute }: JsonRecord,
+  path: readonly (string | number)[],
+  { locate, name: nodeSet }: NodeSetSource,
+  context: NodeSetContext,
+): readonly HostNetwork[] {
+  const network = asString(name)?.toLowerCase()
+  if (network === undefined) return []
+  if (context.networks && !context.networks.includes(network)) {
+    leaveOut(
+      `the network ${network} of ${nodeSet}`,
+      'the cloud has no such network',
+      locate([...path, 'name']),
+      context,
+    )
+    return []
+  }
+  if (defaultRoute === true && network !== 'ctlplane') {
+    const why = 'hosts get their default route on ctlplane'
+    leaveOut(`the default route of ${nodeSet} on ${network}`, why, locate([...path, 'defaultRoute']), context)
+  }
+  return [{ name: network, fixedIp: asString(fixedIP) }]
+}
+
+function withoutSecrets(
+  vars: JsonRecord,
+  path: readonly string[],
+  { locate }: NodeSetSource,
+  context: NodeSetContext,
+): Record<string, unknown> {
+  const kept: Record<string, unknown> = {}
+  for (const [variable, value] of Object.entries(vars)) {
+    if (!holdsSecret(variable, value)) {
+      kept[variable] = value
+      continue
+    }
+    const why = 'it may hold a credential; keep it in a Secret, and name that under ansibleVarsFrom in overrides'
+    leaveOut(`the Ansible variable ${variable}`, why, locate([...path, variable]), context)
+  }
+  return kept
+}
+
+const SECRET_NAME = /password|passwd|secret$|token|passphrase|private_?key|_logins$/i
+
+/** A value that only refers to another variable, such as `{{ registry_password }}`, is none. */
+function holdsSecret(name: string, value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) {
+    return (
+      Object.entries(value).some(([key, child]) => holdsSecret(Array.isArray(value) ? name : key, child)) ||
+      /_logins$/.test(name)
+    )
+  }
+  if (typeof value !== 'string' || value === '' || /^\s*\{\{[^}]*\}\}\s*$/.test(value)) return false
+  return SECRET_NAME.test(name) || value.split('\n').some(holdsSecretText)
+}
+
+function holdsSecretText(line: string): boolean {
+  const start = findSecretStart(line)
+  const rest = start === undefined ? '' : line.slice(start).trim()
+  return (rest !== '' && !/^["']?\{\{/.test(rest)) || findUrlPasswords(line).length > 0
+}
+
+function leaveOut(what: string, why: string, where: Where | undefined, { findings }: NodeSetContext): void {
+  findings.push(finding(valueLeftOut, { what, why }, { where }))
+}
+
+function hasFields(fields: JsonRecord): boolean {
+  return Object.keys(fields).length > 0
+}
+
+function withoutValues(fields: JsonRecord, defaults: JsonRecord): JsonRecord {
+  return Object.fromEntries(Object.entries(fields).filter(([key, value]) => defaults[key] !== value))
+}
+
+/** The cell that a nova service configures, by the Secret that the cell's operator writes. */
+export function novaCell(service: KubeObject): string | undefined {
+  const { dataSources, secrets } = asRecord(service['spec'])
+  const sources = asList(dataSources).map((source) => asRecord(asRecord(source)['secretRef'])['name'])
+  return [...sources, ...asList(secrets)]
+    .flatMap((name) => /^nova-(.+)-compute-config$/.exec(asString(name) ?? '')?.[1] ?? [])
+    .at(0)
+}
+
+/** NodeSet objects in the form that `addNodeSets` takes, with the cells of their nova services. */
+export function nodeSetSources(
+  nodeSets: readonly KubeObject[],
+  services: readonly KubeObject[],
+): readonly NodeSetSource[] {
+  const cells = new Map(services.map((service) => [service.metadata.name, novaCell(service)]))
+  return nodeSets.map(({ apiVersion, kind, metadata, ...object }) => {
+    const spec = asRecord(object['spec'])
+    const { name, namespace } = metadata
+    const location = { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) }
+    return {
+      name,
+      spec,
+      cell: asStrings(spec['services']).flatMap((service) => cells.get(service) ?? [])[0],
+      locate: (path) => ({ ...location, path: ['spec', ...path].join('.') }),
+    }
+  })
+}

@@ -1,0 +1,58 @@
+/** The built program runs on the oldest, the default and the newest Node, and gives the same bytes on each. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it, type TestContext } from 'vitest'
+import { nodePath, nodeVersions } from '../../../tools/node-versions.ts'
+import { useFolder } from '../../folder.ts'
+
+const pureFolders = ['src/net', 'src/ini', 'src/yaml', 'src/site', 'src/plan', 'src/render', 'src/errors']
+
+function requireNode(version: string, ctx: TestContext): string {
+  const node = nodePath(version)
+  if (!existsSync(node)) ctx.skip(`Node ${version} is not installed; make setup installs it`)
+  if (!existsSync('dist/entry.js')) ctx.skip('the program is not built; make build builds it')
+  return node
+}
+
+describe.each(nodeVersions)('Node %s', (version) => {
+  const folder = useFolder()
+
+  /** In a new folder each, because plan writes a lock. */
+  function planAndRender(node: string): readonly unknown[] {
+    const cwd = mkdtempSync(path.join(folder, 'run-'))
+    return [['plan', '-o', 'json'], ['render']].map((words) => {
+      const args = [
+        path.resolve('bin/stackloom'),
+        ...words,
+        '-f',
+        path.resolve('examples/two-cells.yaml'),
+        '--lock',
+        'a',
+      ]
+      const { status, stdout, stderr } = spawnSync(node, args, { encoding: 'utf8', cwd })
+      return { status, stdout, stderr }
+    })
+  }
+
+  it('plans and renders as this Node does, and prints nothing else', (ctx) => {
+    const node = requireNode(version, ctx)
+    const result = planAndRender(node)
+    expect(result).toEqual(planAndRender(process.execPath))
+    expect(result).toMatchObject([{ status: 0 }, { status: 0, stdout: expect.stringContaining('kind: ') }])
+  }, 120_000)
+
+  it.runIf(process.env['STACKLOOM_SOAK'])(
+    'passes the unit tests of the pure folders',
+    (ctx) => {
+      const node = requireNode(version, ctx)
+      const { STACKLOOM_SOAK: _, ...env } = process.env
+      const { status, stdout } = spawnSync(node, ['node_modules/vitest/vitest.mjs', 'run', ...pureFolders], {
+        encoding: 'utf8',
+        env,
+      })
+      expect(status, stdout).toBe(0)
+    },
+    1_800_000,
+  )
+})
