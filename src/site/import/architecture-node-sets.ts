@@ -34,7 +34,7 @@ export function separateNodeSets(sources: readonly ImportSource[], findings: Fin
   return { networkValues, nodeSetsByFile }
 }
 
-function isNodeSetValues({ value }: YamlReading): boolean {
+export function isNodeSetValues({ value }: YamlReading): boolean {
   return isRecord(asRecord(asRecord(value)['data'])['nodeset'])
 }
 
