@@ -27,7 +27,7 @@ import {
   nicRoles,
   withMtu,
 } from './imported-site.ts'
-import { buildNetwork, hasAddresses, type NetworkFacts } from './network-facts.ts'
+import { buildNetwork, hasAddresses, type NetworkFacts, withoutSegment } from './network-facts.ts'
 import { type Carrier, type NodeInterfaces, readInterfaces, resolveCarrier } from './node-interfaces.ts'
 import { collectClouds, collectPools, type ObservedClouds, type ObservedNetwork } from './observed-clouds.ts'
 import { formatUnread, trackReads, type UnreadValues } from './read-tracker.ts'
@@ -134,6 +134,7 @@ function cloudOf(
     const facts = factsOf(namespace, name, seen, context)
     pinned[name] = buildNetwork(facts, { cloud: namespace, where, findings })
     if (!hasAddresses(facts) && !Object.hasOwn(networkTemplates, name)) pinned[name] = { ...pinned[name], roles: [] }
+    else pinned[name] = withoutSegment(facts, pinned[name], { cloud: namespace, where, findings })
   }
   const services = index.all('Service').filter(({ metadata }) => metadata.namespace === namespace)
   const networkOf = (text: string): string | undefined =>
