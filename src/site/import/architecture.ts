@@ -21,7 +21,6 @@ import {
   nicUnknown,
   notNetworkValues,
   placeholdersLeft,
-  segmentUnknown,
   valueLeftOut,
 } from './findings/existing.ts'
 import {
@@ -44,6 +43,7 @@ import {
   type NetworkFacts,
   readNetConfigSubnet,
   type SubnetFacts,
+  withoutSegment,
 } from './network-facts.ts'
 import { addNodeSets } from './node-sets.ts'
 import { formatUnread, type TrackedInput, trackReads } from './read-tracker.ts'
@@ -224,11 +224,8 @@ function cloudOf(file: ValuesFile, nics: NicRoles, siteDns: readonly string[], f
     const where = file.reading.locate(['data', name])
     const facts = factsOf(file, name, nics, findings)
     const network = buildNetwork(facts, { cloud: file.cloud.name, where, findings })
-    networks[name] = network
     if (!hasAddresses(facts) && !Object.hasOwn(networkTemplates, name)) networks[name] = { ...network, roles: [] }
-    if (facts.vlan !== undefined || name === 'datacentre') continue
-    if (isForHosts(facts)) networks[name] = { nic: false, ...network, roles: ['hosts'] }
-    else findings.push(finding(segmentUnknown, { cloud: file.cloud.name, network: name }, { where }))
+    else networks[name] = withoutSegment(facts, network, { cloud: file.cloud.name, where, findings })
   }
   const { vips, others } = pinnedVips(annotatedVips(file.data))
   for (const key of others) {
@@ -244,11 +241,6 @@ function cloudOf(file: ValuesFile, nics: NicRoles, siteDns: readonly string[], f
     ...withCells(vips),
     ...(Object.keys(vips).length > 0 && { vips }),
   }
-}
-
-/** NetConfig alone has it: it is on no interface of the nodes, and pods and Services have no address in it. */
-function isForHosts({ attachment, vips, nodes }: NetworkFacts): boolean {
-  return attachment === undefined && vips.length === 0 && nodes.size === 0
 }
 
 /** Built-in networks in their usual order, then the others. */

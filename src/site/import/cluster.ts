@@ -27,7 +27,7 @@ import {
   nicRoles,
   withMtu,
 } from './imported-site.ts'
-import { buildNetwork, hasAddresses, type NetworkFacts } from './network-facts.ts'
+import { buildNetwork, hasAddresses, type NetworkFacts, withoutSegment } from './network-facts.ts'
 import { type Carrier, type NodeInterfaces, readInterfaces, resolveCarrier } from './node-interfaces.ts'
 import { addNodeSets, nodeSetSources } from './node-sets.ts'
 import { collectClouds, collectPools, type ObservedClouds, type ObservedNetwork } from './observed-clouds.ts'
@@ -138,6 +138,7 @@ function cloudOf(
     const facts = factsOf(namespace, name, seen, context)
     pinned[name] = buildNetwork(facts, { cloud: namespace, where, findings })
     if (!hasAddresses(facts) && !Object.hasOwn(networkTemplates, name)) pinned[name] = { ...pinned[name], roles: [] }
+    else pinned[name] = withoutSegment(facts, pinned[name], { cloud: namespace, where, findings })
   }
   const inNamespace = (kind: string): readonly KubeObject[] =>
     index.all(kind).filter(({ metadata }) => metadata.namespace === namespace)

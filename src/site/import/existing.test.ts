@@ -225,6 +225,22 @@ describe('importing a cluster', () => {
     ])
   })
 
+  it('gives a network that only NetConfig has no VLAN and no interface on the nodes', () => {
+    const subnets = [
+      { name: 'subnet1', cidr: '10.0.0.0/24', allocationRanges: [{ start: '10.0.0.5', end: '10.0.0.9' }] },
+    ]
+    const netConfig = {
+      apiVersion: 'network.openstack.org/v1beta1',
+      kind: 'NetConfig',
+      metadata: { name: 'more', namespace: 'openstack' },
+      spec: { networks: [{ name: 'external', subnets }] },
+    } as unknown as KubeObject
+    const { text = '' } = importCluster({ objects: [...snapshot.objects, netConfig], unread: [] }, { name: 'live' })
+    const external = (parse(text) as SiteFile).spec.clouds[0]?.networks?.['external']
+    expect(external).toMatchObject({ nic: false, attach: 'none', roles: ['hosts'] })
+    expect(external).not.toHaveProperty('vlan')
+  })
+
   it('reports BGP peers and unknown fields of pools and attachments', () => {
     const object = (apiVersion: string, kind: string, spec: object): KubeObject =>
       ({ apiVersion, kind, metadata: { name: 'x', namespace: 'openstack' }, spec }) as unknown as KubeObject

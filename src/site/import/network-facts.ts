@@ -10,7 +10,7 @@ import { type Address, compareAddresses, formatAddress, parseAddress } from '../
 import { type Cidr, cidrContaining, cidrContains, formatCidr, parseCidr, sameCidr } from '../../net/cidr.ts'
 import { parseRange } from '../../net/range.ts'
 import { type Attachment, asRange } from './attachment.ts'
-import { subnetGuessed } from './findings/existing.ts'
+import { segmentUnknown, subnetGuessed } from './findings/existing.ts'
 
 export interface SubnetFacts {
   readonly name?: string | undefined
@@ -95,6 +95,20 @@ export function buildNetwork(facts: NetworkFacts, report: ReportContext): SiteFi
     ...(routes.length > 0 && { podRoutes: [...routes] }),
     ...(nodes.size > 0 && { nodes: Object.fromEntries([...nodes].map(([name, all]) => [name, oneOrAll(all)])) }),
   }
+}
+
+/** A network for which the source has no VLAN and no interface: only hosts are on it, or the planner must choose. */
+export function withoutSegment(
+  { name, vlan, attachment, vips, nodes }: NetworkFacts,
+  network: SiteFileNetwork,
+  { cloud, where, findings }: ReportContext,
+): SiteFileNetwork {
+  if (vlan !== undefined || name === 'datacentre') return network
+  // NetConfig alone has it: it is on no interface of the nodes, and pods and Services have no address in it.
+  if (attachment === undefined && vips.length === 0 && nodes.size === 0)
+    return { nic: false, ...network, roles: ['hosts'] }
+  findings.push(finding(segmentUnknown, { cloud, network: name }, { where }))
+  return network
 }
 
 function settingsOf(facts: NetworkFacts): SiteFileNetwork {
