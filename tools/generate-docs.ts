@@ -8,6 +8,9 @@ import { pathToFileURL } from 'node:url'
 import { commands } from '../src/cli/commands.ts'
 import { catalogue } from '../src/cli/explain/catalogue.ts'
 import { fileSchema } from '../src/cli/schema/file-schemas.ts'
+import { drawPlan } from '../src/plan/picture.ts'
+import { drawTopology } from '../src/plan/topology.ts'
+import { planText } from '../test/site.ts'
 import { commandPages, commandTable } from './command-pages.ts'
 import { type FileSchema, filePage } from './file-pages.ts'
 import { findingPages } from './finding-pages.ts'
@@ -66,6 +69,7 @@ ${lines.join('\n')}
 
 /** Single generated files, and files with a generated part. */
 async function generatedFiles(): Promise<Pages> {
+  const { plan } = planText(readFileSync('examples/two-clouds.yaml', 'utf8'))
   const records = readdirSync(ADRS).map((name) => [name, readFileSync(path.join(ADRS, name), 'utf8')] as const)
   return new Map([
     [ARCHITECTURE, replaceGeneratedPart(readFileSync(ARCHITECTURE, 'utf8'), 'import graph', importGraph())],
@@ -73,6 +77,8 @@ async function generatedFiles(): Promise<Pages> {
     [path.join(ADRS, 'README.md'), adrIndex(new Map(records))],
     ['docs/reference/site-file.md', filePage((await fileSchema('site')) as FileSchema, SITE_FILE)],
     ['docs/reference/lab-file.md', filePage((await fileSchema('lab')) as FileSchema, LAB_FILE)],
+    ['docs/pictures/address-map.svg', drawPlan(plan)],
+    ['docs/pictures/topology.svg', drawTopology(plan)],
     // For callers that only check whether a code exists: the catalogue with its descriptions is slow to load.
     ['data/finding-codes.json', `${JSON.stringify([...catalogue.keys()], null, 2)}\n`],
   ])

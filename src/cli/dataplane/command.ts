@@ -10,7 +10,7 @@ import { type ClusterFlags, gatherSnapshot, withClusterFlags } from '../cluster.
 import { type CommandContext, withExamples } from '../command.ts'
 import { readInput } from '../files.ts'
 import type { Io } from '../io.ts'
-import { formatFindings } from '../output/findings.ts'
+import { printFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise, serialiseObjects } from '../output/format.ts'
 
 interface Options extends ClusterFlags {
@@ -67,7 +67,7 @@ async function print(
   io: Io,
 ): Promise<ExitCode> {
   const findings = [...read, ...converted.flatMap((converted) => converted.findings)]
-  io.stderr(formatFindings(findings, io.colour.stderr))
+  printFindings(findings, io)
   const objects = converted.flatMap((converted) => converted.objects)
   if (output === 'json') io.stdout(await serialiseObjects(objects))
   else {

@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type CrdSet, crdSets } from '../../sandbox/settings.ts'
 import { type CommandContext, withExamples } from '../command.ts'
-import { formatFindings } from '../output/findings.ts'
+import { printFindings } from '../output/findings.ts'
 import { type Format, outputOption } from '../output/format.ts'
 import { DEFAULT_NAME, sandboxContext } from './context.ts'
 import { progressPrinter } from './progress-printer.ts'
@@ -50,7 +50,7 @@ export function defineStart(parent: Command, { io, act }: CommandContext): void 
             sandboxContext(io, notify),
           )
           end()
-          io.stderr(formatFindings(status.findings, io.colour.stderr))
+          printFindings(status.findings, io)
           io.stdout(await printStatus(status, options.output, io))
           return 0
         } finally {

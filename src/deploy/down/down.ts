@@ -45,7 +45,10 @@ export async function down(options: DownOptions): Promise<RunReport> {
   }
 }
 
-function selectInventories(inventories: readonly Inventory[], clouds: DownOptions['clouds']): readonly Inventory[] {
+export function selectInventories(
+  inventories: readonly Inventory[],
+  clouds: DownOptions['clouds'],
+): readonly Inventory[] {
   const all = inventories.filter(({ cloud }) => cloud !== undefined)
   if (clouds === 'all') return all
   const known = all.flatMap(({ cloud }) => cloud ?? [])
