@@ -39,6 +39,9 @@ describe('the address map', () => {
     const svg = plan({ addressing: { families: [4, 6] } })
     expect(svg).toContain('>IPv6, offset<')
     expect(svg).toMatch(/>::\w+0</)
+    expect(svg).toContain('>vips ::80-::90<')
+    // IPv4 first, so that each family has its scale once.
+    expect(svg.match(/, offset</g)).toHaveLength(2)
   })
 
   it('draws subnets with the same layout as one bar, each with its name and its ticks', () => {

@@ -56,7 +56,7 @@ export function drawPlan(plan: Plan): string {
     parts.push(text(16, y + 18, `${cloud.name} (namespace ${cloud.namespace})`, 'cloud'))
     y += 28
     let scale = ''
-    for (const bar of foldEqualLayouts(cloudRows)) {
+    for (const bar of foldEqualLayouts(cloudRows.toSorted((a, b) => a.cidr.family - b.cidr.family))) {
       const [first] = bar
       const extent = shown.get(sizeKey(first)) ?? 256n
       const barScale = `IPv${first.cidr.family} ${extent}`
@@ -197,7 +197,7 @@ function drawBar(bar: Bar, y: number, shown: bigint, conflicts: readonly Conflic
     return `<rect x="${x.toFixed(1)}" width="${width.toFixed(1)}" ${attributes}><title>${escape(title)}</title></rect>`
   }
   for (const span of spans) {
-    const all = bar.map((row) => row.spans.find((same) => same.role === span.role) ?? span)
+    const all = bar.map((row) => row.spans[first.spans.indexOf(span)] ?? span)
     const title = all.map((same) => `${same.role} ${rangeWords(same)}`).join(', ')
     parts.push(box(span, cidr.base, `y="${y}" height="${height}" fill="url(#${span.role})" class="span"`, title))
   }
@@ -216,11 +216,12 @@ function drawBar(bar: Bar, y: number, shown: bigint, conflicts: readonly Conflic
   spans.forEach((span, index) => {
     const left = index === 0 ? LABELS : positionOf((spans[index - 1]?.last ?? cidr.base) + 1n)
     const right = positionOf(spans[index + 1]?.first ?? cidr.base + shown)
-    const middle = (positionOf(span.first) + positionOf(span.last + 1n)) / 2
     // A label may be wider than its span, up to the neighbours: the vips of a /24 have eleven addresses.
-    const words = labelFor(span, first, 2 * Math.min(middle - left, right - middle) - 4)
+    const words = labelFor(span, first, right - left - 6)
     if (words === '') return
     const half = (words.length * CHARACTER) / 2
+    const centred = (positionOf(span.first) + positionOf(span.last + 1n)) / 2
+    const middle = Math.min(Math.max(centred, left + half + 3), right - half - 3)
     const centre = y + height / 2
     parts.push(
       `<rect x="${(middle - half - 2).toFixed(1)}" y="${centre - 7}" width="${(half * 2 + 4).toFixed(1)}" height="12" rx="2" fill="#ffffff" fill-opacity="0.9"/>`,

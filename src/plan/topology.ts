@@ -2,6 +2,7 @@
  * Draws the topology of a site: nodes and their NICs, the segments that they carry, bridges, and the networks of the clouds
  * with their VIPs. As SVG, one line per segment, and as a Mermaid flowchart. Pure.
  */
+import type { ClusterNode } from '../site/site.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, Segment } from './plan.ts'
 
 const LEFT = 30
@@ -27,7 +28,7 @@ export function drawTopology(plan: Plan): string {
   const parts: string[] = []
   let y = HEAD
   let widest = boxes
-  const reach = nodes.map(() => HEAD)
+  const reach = new Map<number, number>()
   for (const segment of plan.segments) {
     const members = membersOf(plan, segment)
     const height = Math.max(1, members.length) * ROW
@@ -37,8 +38,8 @@ export function drawTopology(plan: Plan): string {
     nodes.forEach((node, index) => {
       const nic = node.nics[segment.nic]
       if (nic === undefined) return
-      const x = nodeCentre(index)
-      reach[index] = line
+      const x = nicPosition(node, index, nic)
+      reach.set(x, line)
       parts.push(`<circle cx="${x}" cy="${line}" r="4"><title>${escape(`${node.name} ${nic}`)}</title></circle>`)
     })
     members.forEach((member, index) => {
@@ -55,11 +56,12 @@ export function drawTopology(plan: Plan): string {
     })
     y += height + 6
   }
-  const machines = nodes.flatMap(({ name, nics }, index) => {
+  const cables = [...reach].map(([x, end]) => `<path d="M${x} ${HEAD - 20}V${end}" class="nic"/>`)
+  const machines = nodes.flatMap((node, index) => {
     const x = nodeCentre(index)
-    const names = [...new Set(Object.values(nics))].join(', ')
+    const { name } = node
+    const names = devicesOf(node).join(', ')
     return [
-      `<path d="M${x} ${HEAD - 20}V${reach[index]}" class="nic"/>`,
       `<rect x="${x - NODE / 2 + 6}" y="${HEAD - 66}" width="${NODE - 12}" height="46" rx="4" class="node"/>`,
       text(x, HEAD - 46, name, 'name', 'middle'),
       text(x, HEAD - 29, names, 'small', 'middle'),
@@ -72,6 +74,7 @@ export function drawTopology(plan: Plan): string {
     style,
     '<rect width="100%" height="100%" fill="#ffffff"/>',
     text(16, 28, `${plan.site}: nodes, segments and clouds`, 'site'),
+    ...cables,
     ...machines,
     ...parts,
     '</svg>',
@@ -83,6 +86,16 @@ const style = `<style>text{font-family:"DejaVu Sans","Liberation Sans",Arial,san
 
 function nodeCentre(index: number): number {
   return LEFT + index * NODE + NODE / 2
+}
+
+function devicesOf({ nics }: ClusterNode): readonly string[] {
+  return [...new Set(Object.values(nics))]
+}
+
+/** The NICs of a node side by side below it. */
+function nicPosition(node: ClusterNode, index: number, nic: string): number {
+  const devices = devicesOf(node)
+  return nodeCentre(index) + (devices.indexOf(nic) - (devices.length - 1) / 2) * 24
 }
 
 function membersOf({ clouds }: Plan, { id }: Segment): readonly Member[] {

@@ -2,7 +2,7 @@
  * The doctor on a real API server with the real MetalLB: a healthy site in which no rule fires, pending states that
  * MetalLB itself produces, and the same findings from a dump of the same state.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -212,6 +212,11 @@ describe('the doctor in the sandbox', { timeout: 240_000 }, () => {
       expect(live.diagnoses.length).toBeGreaterThanOrEqual(pending.length)
       expect(offline).toMatchObject({ code: 1, diagnoses: live.diagnoses })
       expect(live.code).toBe(1)
+      const saved = path.join(folder, 'saved')
+      const saving = await run('--kubeconfig', cluster.kubeconfig, '--save', saved)
+      const fromSaved = await run('--from', saved)
+      expect(fromSaved).toMatchObject({ diagnoses: saving.diagnoses, blind: saving.blind })
+      expect(readFileSync(path.join(saved, 'Secret.json'), 'utf8')).toMatch(/^\{\n {2}"apiVersion": "v1",\n {2}"kind": "SecretList"/)
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
