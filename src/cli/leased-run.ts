@@ -19,7 +19,7 @@ export interface LeasedRun {
   readonly stop: AbortSignal
 }
 
-export interface RunFlags {
+interface RunFlags {
   readonly events: EventFormat
   /** In milliseconds. */
   readonly timeout?: number

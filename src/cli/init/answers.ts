@@ -34,7 +34,7 @@ const DEFAULTS: TypedAnswers = {
   dns: '192.168.122.1',
 }
 
-export interface GatheredAnswers {
+interface GatheredAnswers {
   readonly answers: StarterAnswers
   /** The defaults that were used because there is no terminal to ask on. */
   readonly assumed: readonly string[]

@@ -31,9 +31,11 @@ describe('findings', () => {
     expect(lines.slice(1).every((line) => line.startsWith('    '))).toBe(true)
     const remedy = lines.findIndex((line) => line.startsWith('    fix: do'))
     expect(lines[remedy + 1]).toMatch(/^ {9}do/)
-    written.length = 0
-    printFindings([long], io)
-    expect(written.join('').trimEnd().split('\n')).toHaveLength(2)
+    for (const target of [io, { ...io, terminal: { columns: () => 0 } as never }]) {
+      written.length = 0
+      printFindings([long], target)
+      expect(written.join('').trimEnd().split('\n')).toHaveLength(2)
+    }
   })
 
   it('are counted by severity', () => {

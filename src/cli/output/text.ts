@@ -51,12 +51,16 @@ export function quoteLines(text: string): string {
   return escapeControls(text, false).replaceAll(/\r?\n/g, '\n    | ')
 }
 
+/** Below this width a wrapped text is harder to read than one that the terminal breaks. */
+const NARROW = 20
+
 /**
  * Wraps at spaces; lines after the first begin with the indent, which counts. A word that is longer than the width gets its
  * own line. Colour codes take no space.
  */
 export function wrapText(text: string, width: number, indent = ''): readonly string[] {
-  if (!Number.isFinite(width)) return [text]
+  // A terminal without a size has 0 columns.
+  if (!Number.isFinite(width) || width < NARROW) return [text]
   const [, margin = '', rest = ''] = /^( *)(.*)$/s.exec(text) ?? []
   const [first = '', ...words] = rest.split(' ')
   const lines: string[] = []
