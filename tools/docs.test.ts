@@ -42,6 +42,16 @@ describe('the pages', () => {
     expect(broken).toEqual([])
   })
 
+  it('have a row for each environment variable that the program reads', () => {
+    const page = readFileSync('docs/reference/environment.md', 'utf8')
+    const sources = filesBelow('.', 'src').filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    const read = sources.flatMap((name) =>
+      [...readFileSync(name, 'utf8').matchAll(/\benv(?:\[|\()'([A-Z_]{2,})'/g)].map(([, variable = '']) => variable),
+    )
+    expect(new Set(read).size).toBeGreaterThan(8)
+    expect([...new Set(read)].filter((variable) => !page.includes(`\`${variable}\``))).toEqual([])
+  })
+
   it('have a row for each folder of src, and for no other', () => {
     expect(firstColumn('docs/architecture.md', /\| folder [^]*?\n\n/)).toEqual(new Set(readdirSync('src')))
   })

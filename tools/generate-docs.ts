@@ -1,5 +1,5 @@
 /**
- * Writes the generated pages: findings, commands, the list of ADRs, the list of codes, and the parts of other pages
+ * Writes the generated pages: findings, commands, fields of site and lab files, the list of ADRs, the list of codes, and the parts of other pages
  * between marks. With `--check` it writes nothing and fails on a difference in either direction.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,9 +7,14 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { commands } from '../src/cli/commands.ts'
 import { catalogue } from '../src/cli/explain/catalogue.ts'
+import { fileSchema } from '../src/cli/schema/file-schemas.ts'
 import { parts } from '../src/operator/parts.ts'
 import { failurePolicyTable, permissionTable } from '../src/operator/permissions.ts'
+import { drawPlan } from '../src/plan/picture.ts'
+import { drawTopology } from '../src/plan/topology.ts'
+import { planText } from '../test/site.ts'
 import { commandPages, commandTable } from './command-pages.ts'
+import { type FileSchema, filePage } from './file-pages.ts'
 import { findingPages } from './finding-pages.ts'
 import { importGraph } from './import-graph.ts'
 
@@ -20,6 +25,15 @@ const ARCHITECTURE = 'docs/architecture.md'
 const README = 'README.md'
 const OPERATOR = 'docs/guide/operator.md'
 const ADRS = 'docs/adr'
+
+const GENERATED = 'Generated from the schema by `make docs`.'
+
+const SITE_FILE = `Every field of a site file: one cluster and the clouds on it. \`stackloom schema\` prints the same as JSON Schema for
+editors; [Plan a site](../guide/plan.md) explains how the fields work together. What is left out is planned or has the
+default. ${GENERATED}`
+
+const LAB_FILE = `Every field of a lab file: OpenStack on one machine. \`stackloom schema lab\` prints the same as JSON Schema for editors;
+[Lab](../guide/lab.md) explains how the fields work together. ${GENERATED}`
 
 /** Describes each difference between the folder and the code. */
 export function findDrift(pages: Pages, folder: string): readonly string[] {
@@ -57,13 +71,18 @@ ${lines.join('\n')}
 }
 
 /** Single generated files, and files with a generated part. */
-function generatedFiles(): Pages {
+async function generatedFiles(): Promise<Pages> {
+  const { plan } = planText(readFileSync('examples/two-clouds.yaml', 'utf8'))
   const records = readdirSync(ADRS).map((name) => [name, readFileSync(path.join(ADRS, name), 'utf8')] as const)
   return new Map([
     [ARCHITECTURE, replaceGeneratedPart(readFileSync(ARCHITECTURE, 'utf8'), 'import graph', importGraph())],
     [README, replaceGeneratedPart(readFileSync(README, 'utf8'), 'commands', commandTable(commands))],
     [OPERATOR, operatorPage()],
     [path.join(ADRS, 'README.md'), adrIndex(new Map(records))],
+    ['docs/reference/site-file.md', filePage((await fileSchema('site')) as FileSchema, SITE_FILE)],
+    ['docs/reference/lab-file.md', filePage((await fileSchema('lab')) as FileSchema, LAB_FILE)],
+    ['docs/pictures/address-map.svg', drawPlan(plan)],
+    ['docs/pictures/topology.svg', drawTopology(plan)],
     // For callers that only check whether a code exists: the catalogue with its descriptions is slow to load.
     ['data/finding-codes.json', `${JSON.stringify([...catalogue.keys()], null, 2)}\n`],
   ])
@@ -85,7 +104,7 @@ async function main(check: boolean): Promise<void> {
     ['docs/findings', findingPages(catalogue.values())],
     ['docs/reference/commands', await commandPages(commands)],
   ])
-  const files = generatedFiles()
+  const files = await generatedFiles()
   if (!check) {
     for (const [folder, pages] of folders) writePages(pages, folder)
     for (const [name, text] of files) writeFileSync(name, text)

@@ -5,14 +5,25 @@
  */
 import * as z from 'zod/mini'
 
+/** For editors and the reference page. */
+interface FieldMeta {
+  readonly default?: unknown
+  readonly examples?: readonly unknown[]
+  /** The kind of known names that the keys of a mapping, or a text, may be. */
+  readonly names?: string
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
 /** A required field. The type is cloned, because other fields use the same type with other descriptions. */
-const field = <T extends z.ZodMiniType>(type: T, description: string): T => described(type.clone(), description)
+const field = <T extends z.ZodMiniType>(type: T, description: string, meta: FieldMeta = {}): T =>
+  described(type.clone(), description, meta)
 
-const optional = <T extends z.ZodMiniType>(type: T, description: string): z.ZodMiniOptional<T> =>
-  described(z.optional(type), description)
+const optional = <T extends z.ZodMiniType>(type: T, description: string, meta: FieldMeta = {}): z.ZodMiniOptional<T> =>
+  described(z.optional(type), description, meta)
 
-function described<T extends z.ZodMiniType>(type: T, description: string): T {
-  z.globalRegistry.add(type, { description })
+function described<T extends z.ZodMiniType>(type: T, description: string, meta: FieldMeta): T {
+  z.globalRegistry.add(type, { description, ...meta } as z.core.GlobalMeta)
   return type
 }
 
@@ -53,21 +64,25 @@ export const networkNames = ['management', 'tunnel', 'external', 'storage'] as c
 
 const network = z.strictObject({
   mode: optional(z.enum(['shared', 'host']), 'shared: NAT to the internet; host: isolated'),
-  subnet: field(subnet, 'subnet in CIDR form, such as 10.0.1.0/24'),
+  subnet: field(subnet, 'subnet in CIDR form, such as 10.0.1.0/24', { examples: ['10.0.1.0/24'] }),
   gateway: optional(address, 'address of the host; the first of the subnet by default'),
   dhcpEnd: optional(address, 'last address that macOS assigns by DHCP; the ninth of the subnet by default'),
   attached: optional(z.array(z.enum(nodeRoles)), 'roles whose nodes are attached'),
   interface: optional(interfaceName, 'name of the interface in the nodes, at most 15 characters'),
-  vipInterface: optional(interfaceName, 'external only: the second NIC, which has the external VIP; vip0 by default'),
-  floating: optional(range, 'external only: the range of floating addresses, such as 10.0.2.150-10.0.2.199'),
+  vipInterface: optional(interfaceName, 'external only: the second NIC, which has the external VIP; vip0 by default', {
+    default: 'vip0',
+  }),
+  floating: optional(range, 'external only: the range of floating addresses, such as 10.0.2.150-10.0.2.199', {
+    examples: ['10.0.2.150-10.0.2.199'],
+  }),
 })
 
 const node = z.strictObject({
-  name: field(name, 'name and hostname, such as node1'),
+  name: field(name, 'name and hostname, such as node1', { examples: ['node1'] }),
   roles: field(z.array(z.enum(nodeRoles)).check(z.minLength(1)), 'top groups of the inventory'),
-  cpus: field(integerFrom(1), 'virtual CPUs'),
-  memory: field(size, 'RAM'),
-  disk: field(size, 'operating system disk; a replacement of the VM deletes it'),
+  cpus: field(integerFrom(1), 'virtual CPUs', { examples: [4] }),
+  memory: field(size, 'RAM', { examples: ['16GiB'] }),
+  disk: field(size, 'operating system disk; a replacement of the VM deletes it', { examples: ['40GiB'] }),
   disks: optional(
     z.strictObject({
       lvm: optional(size, 'for the volume group cinder-volumes'),
@@ -76,10 +91,11 @@ const node = z.strictObject({
     }),
     'data disks, which are kept when the VM is replaced',
   ),
-  host: optional(integerFrom(2).check(z.maximum(254)), 'last part of the addresses; 11 for node1'),
+  host: optional(integerFrom(2).check(z.maximum(254)), 'last part of the addresses; 11 for node1', { examples: [11] }),
   addresses: optional(
     z.record(z.string(), address),
     'pinned addresses by network; for external, the address of the VIP interface',
+    { names: 'network' },
   ),
 })
 
@@ -92,12 +108,14 @@ const image = z.strictObject({
     z.string().check(z.regex(/^[0-9a-f]{64}$/, 'a SHA-256 in 64 hexadecimal digits')),
     'checksum of the image',
   ),
-  fallback: optional(z.boolean(), 'use the current image when the dated one no longer exists; true by default'),
+  fallback: optional(z.boolean(), 'use the current image when the dated one no longer exists; true by default', {
+    default: true,
+  }),
   path: optional(text, 'an image on this machine, such as one built with Packer'),
 })
 
 const acceptance = z.strictObject({
-  code: field(text, 'code of the finding, such as SL8103'),
+  code: field(text, 'code of the finding, such as SL8103', { examples: ['SL8103'] }),
   where: optional(text, 'a word of the finding: a node, a network, an address'),
   reason: field(text, 'why the finding is acceptable'),
 })
@@ -108,8 +126,8 @@ const host = z.strictObject({
   disk: field(size, 'free disk space for the lab'),
   reserve: optional(
     z.strictObject({
-      memory: optional(size, 'RAM for the host'),
-      disk: optional(size, 'disk space for the host'),
+      memory: optional(size, 'RAM for the host', { default: '16GiB' }),
+      disk: optional(size, 'disk space for the host', { default: '30GiB' }),
     }),
     'reserved for the host; 16GiB and 30GiB by default',
   ),
@@ -117,21 +135,21 @@ const host = z.strictObject({
 })
 
 const openstack = z.strictObject({
-  release: optional(z.enum(['2025.2']), 'OpenStack release'),
+  release: optional(z.enum(['2025.2']), 'OpenStack release', { default: '2025.2' }),
   globals: optional(raw, 'variables for globals.yml, merged last'),
   hostVars: optional(z.record(z.string(), raw), 'variables of single nodes'),
   config: optional(z.record(configPath, fileText), 'files below kolla/config/ by path, which the services merge'),
 })
 
 const vm = z.strictObject({
-  type: optional(z.enum(['qemu']), 'hypervisor; snapshots and vmnet need qemu'),
-  arch: optional(z.enum(['aarch64', 'x86_64']), 'architecture of this machine'),
+  type: optional(z.enum(['qemu']), 'hypervisor; snapshots and vmnet need qemu', { default: 'qemu' }),
+  arch: optional(z.enum(['aarch64', 'x86_64']), 'architecture of this machine', { default: 'aarch64' }),
   image: optional(image, 'Ubuntu 24.04 image of the nodes'),
-  user: optional(userName, 'user of Ansible; kolla by default'),
+  user: optional(userName, 'user of Ansible; kolla by default', { default: 'kolla' }),
 })
 
 const containers = z.strictObject({
-  base: optional(z.enum(['debian', 'ubuntu']), 'distribution of the container images'),
+  base: optional(z.enum(['debian', 'ubuntu']), 'distribution of the container images', { default: 'debian' }),
   build: optional(
     z.union([z.literal('all'), z.array(imageName).check(z.minLength(1))]),
     'images to build with kolla-build: all, or names such as nova-compute',
@@ -149,20 +167,24 @@ const networks = z.strictObject({
 const vips = z.strictObject({
   internal: field(address, 'kolla_internal_vip_address, in the management network'),
   external: field(address, 'kolla_external_vip_address, in the external network'),
-  routerId: optional(z.int(), "keepalived's virtual router id; 51 by default"),
+  routerId: optional(z.int(), "keepalived's virtual router id; 51 by default", {
+    default: 51,
+    minimum: 1,
+    maximum: 255,
+  }),
 })
 
 const tls = z.union([
   z.boolean(),
   z.strictObject({
-    internal: optional(z.boolean(), 'on the internal VIP'),
-    external: optional(z.boolean(), 'on the external VIP'),
-    backend: optional(z.boolean(), 'between the load balancer and the services'),
+    internal: optional(z.boolean(), 'on the internal VIP', { default: true }),
+    external: optional(z.boolean(), 'on the external VIP', { default: true }),
+    backend: optional(z.boolean(), 'between the load balancer and the services', { default: true }),
   }),
 ])
 
 const terraform = z.strictObject({
-  tenantSubnet: optional(subnet, 'subnet of the demo network'),
+  tenantSubnet: optional(subnet, 'subnet of the demo network', { default: '10.10.0.0/24' }),
   image: optional(
     z.strictObject({
       name: field(text, 'name in Glance'),
@@ -193,22 +215,24 @@ const spec = z.strictObject({
   nodes: field(z.array(node).check(z.minLength(1)), 'the VMs'),
   storage: optional(
     z.strictObject({
-      phase: optional(z.enum(['lvm', 'ceph', 'both']), 'storage backends; both to migrate from LVM to Ceph'),
+      phase: optional(z.enum(['lvm', 'ceph', 'both']), 'storage backends; both to migrate from LVM to Ceph', {
+        default: 'lvm',
+      }),
     }),
     'storage of volumes, images and instances',
   ),
-  tls: optional(tls, 'TLS; enabled everywhere by default'),
+  tls: optional(tls, 'TLS; enabled everywhere by default', { default: true }),
   monitoring: optional(
     z.strictObject({
-      prometheus: optional(z.boolean(), 'collects metrics'),
-      grafana: optional(z.boolean(), 'shows dashboards'),
+      prometheus: optional(z.boolean(), 'collects metrics', { default: true }),
+      grafana: optional(z.boolean(), 'shows dashboards', { default: true }),
     }),
     'monitoring; both by default',
   ),
-  logging: optional(z.enum(['none', 'opensearch']), 'central logging; none by default'),
+  logging: optional(z.enum(['none', 'opensearch']), 'central logging; none by default', { default: 'none' }),
   dns: optional(
     z.strictObject({
-      domain: optional(domainName, 'openstack.local by default'),
+      domain: optional(domainName, 'openstack.local by default', { default: 'openstack.local' }),
       forwarders: optional(z.array(address), 'DNS servers for all other names'),
     }),
     'DNS of the lab, served by BIND on the first controller',

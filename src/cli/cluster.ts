@@ -12,7 +12,7 @@ import type { Connection } from '../kube/connect.ts'
 import { emptyDump, serverWarning, unreadKind } from '../kube/findings/api-server.ts'
 import type { SnapshotOptions, SnapshotResult } from '../kube/snapshot.ts'
 import type { Io } from './io.ts'
-import { formatFinding } from './output/findings.ts'
+import { printFindings } from './output/findings.ts'
 
 export interface ClusterFlags {
   readonly kubeconfig?: string
@@ -35,7 +35,8 @@ export function withClusterFlags(command: Command, use = 'use this namespace'): 
 export async function openCluster(flags: ClusterFlags, io: Io): Promise<Connection> {
   const { connect } = await import('../kube/connect.ts')
   const printed = new Set<string>()
-  return connect({
+  const { verbose } = io
+  const connection = await connect({
     kubeconfig: flags.kubeconfig,
     context: flags.context,
     namespace: flags.namespace,
@@ -44,9 +45,14 @@ export async function openCluster(flags: ClusterFlags, io: Io): Promise<Connecti
     onWarning: (text) => {
       if (printed.has(text)) return
       printed.add(text)
-      io.stderr(formatFinding(finding(serverWarning, { text }), io.colour.stderr))
+      printFindings([finding(serverWarning, { text })], io)
     },
+    ...(verbose && {
+      onResponse: ({ method = 'GET', path: target }, status) => verbose(`${method} ${target} ${status}`),
+    }),
   })
+  verbose?.(`connect to ${connection.server}, context ${connection.context ?? '(none)'}`)
+  return connection
 }
 
 /** Reads the objects of a live cluster, or of a folder of dumps (`--from DIR`). */

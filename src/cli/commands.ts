@@ -153,6 +153,12 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./explain/command.ts'),
   },
   {
+    name: 'version',
+    group: 'Other',
+    summary: 'Print the version of this program and the releases it knows',
+    load: () => import('./version/command.ts'),
+  },
+  {
     name: 'completion',
     group: 'Other',
     summary: 'Print a shell completion script for bash, zsh or fish',

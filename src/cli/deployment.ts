@@ -12,7 +12,7 @@ import type { Selection } from '../run/selection.ts'
 import type { StageContext } from '../run/stage.ts'
 import { type ClusterFlags, openCluster, withClusterFlags } from './cluster.ts'
 import type { Io } from './io.ts'
-import { formatFindings } from './output/findings.ts'
+import { printFindings } from './output/findings.ts'
 import { failOnErrors, type Planning, type PlanningOptions, planFromFiles } from './planning.ts'
 import { once, repeatable } from './repeatable.ts'
 
@@ -104,7 +104,7 @@ export async function withDeployment<T>(
 ): Promise<T> {
   const planning = await planFromFiles(options, io, { clusterRelease: () => findClusterRelease(options, io) })
   failOnErrors(planning)
-  io.stderr(formatFindings(planning.findings, io.colour.stderr))
+  printFindings(planning.findings, io)
   const { renderDocuments } = await import('../render/render.ts')
   const { openLiveView } = await import('../deploy/live-view.ts')
   const connection = await openCluster(options, io)

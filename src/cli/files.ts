@@ -11,6 +11,7 @@ import type { Io } from './io.ts'
 
 /** `-` is stdin; paths are relative to the working directory. `madeBy` is the command that creates such a file. */
 export async function readInput(name: string, io: Io, madeBy?: string): Promise<Uint8Array> {
+  io.verbose?.(`read ${name === '-' ? 'stdin' : name}`)
   try {
     const bytes = await readLimited(name === '-' ? io.stdin : path.resolve(io.cwd, name), INPUT_LIMIT_MIB * 1024 ** 2)
     if (!bytes) throw failure(inputTooLarge, { file: name, limitMiB: INPUT_LIMIT_MIB })
@@ -28,6 +29,7 @@ const INPUT_LIMIT_MIB = 64
 export async function writeOutput(name: string, text: string, io: Io, options: WriteFileOptions): Promise<void> {
   // From here on a signal waits: a temporary file must not stay behind.
   io.stop.throwIfAborted()
+  io.verbose?.(`write ${name}`)
   try {
     await writeFileAtomically(path.resolve(io.cwd, name), text, options)
   } catch (thrown) {
@@ -37,6 +39,7 @@ export async function writeOutput(name: string, text: string, io: Io, options: W
 
 /** Replaces a file that still has the text that was read; false if it has another one. */
 export async function replaceOutput(name: string, before: string | undefined, text: string, io: Io): Promise<boolean> {
+  io.verbose?.(`write ${name}`)
   try {
     return await replaceUnchanged(path.resolve(io.cwd, name), before, text)
   } catch (thrown) {
@@ -44,9 +47,14 @@ export async function replaceOutput(name: string, before: string | undefined, te
   }
 }
 
+/** Fails for a file that exists, unless `force` is set. `option` is the one that names the file. */
+export function refuseExisting(file: string, io: Io, force: boolean, option = '-f'): void {
+  if (!force && existsSync(path.resolve(io.cwd, file))) throw failure(fileExists, { file, option })
+}
+
 /** Creates a file; an existing one is overwritten only with `force`. */
-export async function writeNewFile(file: string, text: string, io: Io, force: boolean): Promise<void> {
-  if (!force && existsSync(path.resolve(io.cwd, file))) throw failure(fileExists, { file })
+export async function writeNewFile(file: string, text: string, io: Io, force: boolean, option?: string): Promise<void> {
+  refuseExisting(file, io, force, option)
   await writeOutput(file, text, io, { replace: force })
 }
 

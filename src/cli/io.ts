@@ -4,6 +4,10 @@ import { fstatSync, writeSync } from 'node:fs'
 export interface Io {
   readonly stdout: (text: string) => void
   readonly stderr: (text: string) => void
+  /** Where errors go when `--quiet` silences `stderr`. */
+  readonly alert?: ((text: string) => void) | undefined
+  /** What the command reads, writes and sends, with `--verbose`. */
+  readonly verbose?: ((text: string) => void) | undefined
   readonly stdin: NodeJS.ReadableStream
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
@@ -15,7 +19,7 @@ export interface Io {
   /** The version of Node that runs the program; absent where it does not matter. */
   readonly nodeVersion?: string
   /** Where progress may be drawn; absent for pipes, CI and TERM=dumb. */
-  readonly terminal?: Terminal
+  readonly terminal?: Terminal | undefined
   /** Aborted by the first Ctrl-C: finish the write in flight, then stop. Asking for it promises to stop at it. */
   readonly stop: AbortSignal
 }

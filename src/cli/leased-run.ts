@@ -1,12 +1,13 @@
 /** Runs work that writes to the cluster under the site's Lease and prints its events, for up, down, adopt and update. */
 
-import { leaseLost } from '../deploy/findings/up.ts'
+import { leaseLost, runTimedOut } from '../deploy/findings/up.ts'
+import { failure } from '../errors/failure.ts'
 import { finding } from '../errors/finding.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { WriteGuard } from '../kube/write-guard.ts'
 import type { EventSink } from '../run/events.ts'
 import type { Io } from './io.ts'
-import { formatFinding } from './output/findings.ts'
+import { printFindings } from './output/findings.ts'
 import type { EventFormat } from './output/format.ts'
 import { choosePrinter } from './output/run/printer.ts'
 
@@ -15,7 +16,7 @@ export interface LeasedRun {
   /** Identity of the run: holder of the Lease and part of every event. */
   readonly run: string
   readonly sink: EventSink
-  /** Aborted by Ctrl-C and when the Lease is lost. */
+  /** Aborted by Ctrl-C, after `--timeout`, and when the Lease is lost. */
   readonly stop: AbortSignal
   /** Its writes are refused when the Lease is lost, also after a pause of the whole process. */
   readonly client: KubeClient
@@ -23,9 +24,15 @@ export interface LeasedRun {
   readonly guard: WriteGuard
 }
 
+interface RunFlags {
+  readonly events: EventFormat
+  /** In milliseconds. */
+  readonly timeout?: number
+}
+
 export async function runWithLease<T>(
   client: KubeClient,
-  events: EventFormat,
+  { events, timeout }: RunFlags,
   io: Io,
   work: (run: LeasedRun) => Promise<T>,
 ): Promise<T> {
@@ -34,14 +41,30 @@ export async function runWithLease<T>(
   await ensureSystemNamespace(client)
   const identity = runIdentity()
   const onDoubt = (holder: string): void => io.stderr(`waiting to see whether the run of ${holder} is still alive\n`)
-  return withRunLease({ client, identity, stop: io.stop, onDoubt }, async ({ lost, client, guard }) => {
+  // Not AbortSignal.timeout: everything below stops at an AbortError, as for Ctrl-C.
+  const late = new AbortController()
+  const timer = timeout === undefined ? undefined : setTimeout(() => late.abort(), timeout)
+  const stop = AbortSignal.any([io.stop, late.signal])
+  const timedOut = (): boolean => late.signal.aborted && !io.stop.aborted
+  const leased = withRunLease({ client, identity, stop, onDoubt }, async ({ lost, client, guard }) => {
     const printer = choosePrinter(events, io)
     try {
-      const stop = AbortSignal.any([io.stop, lost])
-      return await work({ run: identity, sink: printer.sink, stop, client, guard })
+      return await work({ run: identity, sink: printer.sink, stop: AbortSignal.any([stop, lost]), client, guard })
     } finally {
       printer.close()
-      if (lost.aborted && !io.stop.aborted) io.stderr(formatFinding(finding(leaseLost, {}), io.colour.stderr))
+      if (lost.aborted && !io.stop.aborted) printFindings([finding(leaseLost, {})], io)
     }
   })
+  try {
+    const result = await leased
+    if (timedOut()) printFindings([finding(runTimedOut, { ms: timeout ?? 0 })], io)
+    return result
+  } catch (thrown) {
+    // Between two stages, or before the first one.
+    if (timedOut() && thrown instanceof Error && thrown.name === 'AbortError')
+      throw failure(runTimedOut, { ms: timeout ?? 0 }, { exitCode: 1 })
+    throw thrown
+  } finally {
+    clearTimeout(timer)
+  }
 }

@@ -1,8 +1,12 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { testIo } from '../../test/io.ts'
+import { leaseLost } from '../deploy/findings/up.ts'
+import { internalError } from '../errors/common.ts'
+import { finding } from '../errors/finding.ts'
 import type { CommandEntry } from './command.ts'
 import { commands } from './commands.ts'
 import { main } from './main.ts'
+import { printFindings } from './output/findings.ts'
 
 const broken: CommandEntry = {
   name: 'broken',
@@ -38,7 +42,89 @@ const painting: CommandEntry = {
     }),
 }
 
+const reporting: CommandEntry = {
+  name: 'report',
+  summary: 'Print progress, findings and a result',
+  load: () =>
+    Promise.resolve({
+      define: (command, { io, act }) => {
+        command.action(() =>
+          act(async () => {
+            io.stderr('progress\n')
+            io.verbose?.('details')
+            printFindings([finding(internalError, { reason: 'x' }), finding(leaseLost, {})], io)
+            io.stdout('result\n')
+            return 0
+          }),
+        )
+      },
+    }),
+}
+
 describe('the program', () => {
+  it.each([['-q'], ['--quiet']])('prints only results and errors with %s', async (option) => {
+    const io = testIo({ terminal: { write: () => undefined } as never })
+    expect(await main(['report', option], io, [reporting])).toBe(0)
+    expect(io.out()).toBe('result\n')
+    expect(io.err()).toContain('SL1000')
+    expect(io.err()).not.toMatch(/progress|details/)
+  })
+
+  it('prints what it reads and sends with -v only', async () => {
+    const plain = testIo()
+    await main(['report'], plain, [reporting])
+    expect(plain.err()).toMatch(/progress/)
+    expect(plain.err()).not.toMatch(/details/)
+    const verbose = testIo()
+    expect(await main(['-v', 'plan', '-f', 'examples/small.yaml', '--check'], verbose)).toBeLessThan(2)
+    expect(verbose.err()).toContain('read examples/small.yaml\n')
+    expect(await main(['report', '-q', '-v'], testIo(), [reporting])).toBe(2)
+  })
+
+  it('prints warnings without -q, and none with it', async () => {
+    const site = 'test/samples/plan-lints/SL2203-shared.yaml'
+    const warning = testIo()
+    await main(['plan', '--check', '-f', site], warning)
+    const quiet = testIo()
+    await main(['plan', '--check', '-q', '-f', site], quiet)
+    expect(warning.err()).toContain('warning SL')
+    expect(quiet.err()).not.toContain('warning SL')
+    expect(quiet.out()).toBe(warning.out())
+  })
+
+  it('lists the global options in the help of every command', async () => {
+    const io = testIo()
+    await main(['plan', '--help'], io)
+    for (const option of ['--quiet', '--verbose', '--no-color', '--debug']) expect(io.out()).toContain(option)
+  })
+
+  it('prints its version, as JSON too', async () => {
+    const table = testIo()
+    expect(await main(['version'], table)).toBe(0)
+    expect(table.out()).toMatch(/^stackloom \S+\nNode\.js /)
+    const json = testIo()
+    expect(await main(['version', '-o', 'json'], json)).toBe(0)
+    expect(JSON.parse(json.out())).toMatchObject({
+      version: expect.any(String),
+      releases: expect.arrayContaining(['18.0-fr6']),
+      findings: [],
+    })
+  })
+
+  it('reads the site file of STACKLOOM_FILE, unless -f names one', async () => {
+    vi.stubEnv('STACKLOOM_FILE', 'examples/two-clouds.yaml')
+    try {
+      const io = testIo()
+      await main(['plan', '--check', '-o', 'name'], io)
+      expect(io.out()).toMatch(/^rhoso2\//m)
+      const named = testIo()
+      await main(['plan', '--check', '-o', 'name', '-f', 'examples/small.yaml'], named)
+      expect(named.out()).not.toBe(io.out())
+    } finally {
+      vi.unstubAllEnvs()
+    }
+  })
+
   it('has summaries that start with a verb and fit on one line of help', () => {
     expect(commands.length).toBeGreaterThan(20)
     for (const { summary } of commands) {
@@ -131,6 +217,17 @@ describe('the program', () => {
     const loud = testIo()
     await main(['--debug', 'broken'], loud, [broken])
     expect(loud.err()).toContain('main.test.ts')
+  })
+
+  it('finds codes by words of the title, then of the description', async () => {
+    const io = testIo()
+    expect(await main(['explain', 'VLAN', 'range', '-o', 'json'], io)).toBe(0)
+    const { codes } = JSON.parse(io.out()) as { readonly codes: readonly { readonly title: string }[] }
+    expect(codes.length).toBeGreaterThan(0)
+    for (const { title } of codes) expect(title).toMatch(/vlan/i)
+    const unknown = testIo()
+    expect(await main(['explain', 'zzz'], unknown)).toBe(2)
+    expect(unknown.err()).toContain('SL1049')
   })
 
   it('explains a code, and suggests the closest one for an unknown code', async () => {

@@ -9,12 +9,12 @@ import { type ExitCode, Failure, failure, formatError } from '../errors/failure.
 import { finding } from '../errors/finding.ts'
 import type { Act, CommandEntry } from './command.ts'
 import { commands } from './commands.ts'
+import { withGlobalOptions } from './global-options.ts'
 import { type Io, processIo } from './io.ts'
 import { unsupportedNodeNotice } from './node-version.ts'
-import { formatFindings } from './output/findings.ts'
+import { printFindings } from './output/findings.ts'
 import { escapeControls } from './output/text.ts'
-
-declare const STACKLOOM_VERSION: string | undefined
+import { programVersion } from './version/program-version.ts'
 
 export async function main(
   argv: readonly string[],
@@ -23,8 +23,9 @@ export async function main(
 ): Promise<ExitCode> {
   let exitCode: ExitCode = 0
   let hasOutput = false
+  const levels: Levels = { quiet: false, verbose: false }
   const colour = argv.includes('--no-color') ? { stdout: false, stderr: false } : streams.colour
-  const io = escapeOutput(streams, colour, () => {
+  const io = wrapOutput(streams, colour, levels, () => {
     hasOutput = true
   })
   const act: Act = async (work) => {
@@ -32,6 +33,7 @@ export async function main(
   }
   try {
     const program = await buildProgram(argv, io, act, entries)
+    program.hook('preAction', () => void Object.assign(levels, program.opts()))
     await parse(program, argv)
     return exitCode
   } catch (thrown) {
@@ -48,14 +50,30 @@ function noteUnsupportedNode(argv: readonly string[], io: Io): void {
   if (notice !== undefined) io.stderr(notice)
 }
 
+/** Known when the options are parsed. */
+interface Levels {
+  quiet: boolean
+  verbose: boolean
+}
+
 /** All output of all commands passes here. Inherits, because reading `stop` has an effect. */
-function escapeOutput(io: Io, colour: Io['colour'], onOutput: () => void): Io {
+function wrapOutput(io: Io, colour: Io['colour'], levels: Levels, onOutput: () => void): Io {
   const stdout = (text: string): void => {
     onOutput()
     io.stdout(escapeControls(text, colour.stdout))
   }
-  const stderr = (text: string): void => io.stderr(escapeControls(text, colour.stderr))
-  return Object.create(io, { stdout: { value: stdout }, stderr: { value: stderr }, colour: { value: colour } }) as Io
+  const alert = (text: string): void => io.stderr(escapeControls(text, colour.stderr))
+  const stderr = (text: string): void => {
+    if (!levels.quiet) alert(text)
+  }
+  return Object.create(io, {
+    stdout: { value: stdout },
+    stderr: { value: stderr },
+    alert: { get: () => (levels.quiet ? alert : undefined) },
+    verbose: { get: () => (levels.verbose ? (text: string) => alert(`${text}\n`) : undefined) },
+    terminal: { get: () => (levels.quiet ? undefined : io.terminal) },
+    colour: { value: colour },
+  }) as Io
 }
 
 /** Loads only the command that is used; the others are a name and a summary. */
@@ -65,11 +83,10 @@ async function buildProgram(
   act: Act,
   entries: readonly CommandEntry[],
 ): Promise<Command> {
-  const program = new Command('stackloom')
+  const program = withGlobalOptions(new Command('stackloom'))
     .description('Plan, render, deploy, verify and operate OpenStack clouds.')
-    .version(typeof STACKLOOM_VERSION === 'string' ? STACKLOOM_VERSION : 'development')
-    .option('--debug', 'print the stack trace of a failure')
-    .option('--no-color', 'print without colour, as with NO_COLOR=1')
+    .version(programVersion())
+    .configureHelp({ showGlobalOptions: true })
     .configureOutput({ writeOut: io.stdout, writeErr: () => undefined })
     .exitOverride()
     .commandsGroup('Other:')
@@ -127,9 +144,9 @@ function reportFailure(thrown: unknown, argv: readonly string[], io: Io, hasOutp
   if (isAbort(thrown) && io.stop.aborted) return 130
   const failed =
     thrown instanceof Failure ? thrown : failure(internalError, { reason: formatError(thrown) }, { cause: thrown })
-  io.stderr(formatFindings(failed.findings, io.colour.stderr))
+  printFindings(failed.findings, io)
   if (asksForJson(argv) && !hasOutput) io.stdout(`${JSON.stringify({ findings: failed.findings }, null, 2)}\n`)
-  if (argv.includes('--debug')) io.stderr(`${formatStack(thrown)}\n`)
+  if (argv.includes('--debug')) (io.alert ?? io.stderr)(`${formatStack(thrown)}\n`)
   return failed.exitCode
 }
 
@@ -154,6 +171,6 @@ export async function run(): Promise<void> {
   const io = processIo()
   const exitCode = await main(process.argv.slice(2), io)
   const lost = await io.flush()
-  if (lost) io.stderr(formatFindings([finding(outputLost, { reason: formatError(lost) })], io.colour.stderr))
+  if (lost) printFindings([finding(outputLost, { reason: formatError(lost) })], io)
   process.exitCode = lost ? 2 : exitCode
 }

@@ -3,6 +3,7 @@ import { Command, type Option } from 'commander'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testIo } from '../../test/io.ts'
 import { commands } from './commands.ts'
+import { catalogue } from './explain/catalogue.ts'
 import { main } from './main.ts'
 
 interface DefinedOption {
@@ -28,6 +29,12 @@ function listOptions(command: Command, name: string): readonly DefinedOption[] {
     ...command.options.map((option) => ({ command: name, option })),
     ...command.commands.flatMap((child) => listOptions(child, `${name} ${child.name()}`)),
   ]
+}
+
+const GLOBAL = ['--help', '--debug', '--quiet', '--verbose', '--no-color']
+
+function longOptions(text: string): readonly string[] {
+  return [...text.matchAll(/(?<![\w-])--[a-z][a-z-]+/g)].map(([option]) => option)
 }
 
 function commandsWith(long: string): readonly string[] {
@@ -81,6 +88,38 @@ describe('options', () => {
     const former = ['--crds', '--force', '--use-context', '--from-dir']
     expect(options.filter(({ option }) => former.includes(option.long ?? '') && !option.hidden)).toEqual([])
     expect(options.filter(({ option }) => option.flags.includes('<folder>'))).toEqual([])
+  })
+
+  it('of every command with -o include json', () => {
+    const outputs = options.filter(({ option }) => option.long === '--output')
+    expect(outputs.length).toBeGreaterThan(15)
+    expect(outputs.filter(({ option }) => !option.argChoices?.includes('json')).map(({ command }) => command)).toEqual(
+      [],
+    )
+  })
+
+  it('that remedies name exist, of the command that the remedy names', () => {
+    // An option of MetalLB's speaker.
+    const others = ['--lb-class', ...GLOBAL]
+    const names = [...new Set(options.map(({ command }) => command))].toSorted((a, b) => b.length - a.length)
+    const wrong = [...catalogue.values()].flatMap(({ code, sample: { remedy } }) => {
+      const inCommands = [...remedy.matchAll(/stackloom ([a-z][^`\n;,|()]*?)(?= and |[`\n;,|()]|$)/g)].flatMap(
+        ([, line = '']) => {
+          const command = names.find((name) => line === name || line.startsWith(`${name} `))
+          const known = options.filter((option) => option.command === command).map(({ option }) => option.long)
+          return longOptions(line).filter((option) => ![...known, ...GLOBAL].includes(option))
+        },
+      )
+      // Options of kubectl, oc and others stand in their own commands.
+      const elsewhere = remedy
+        .replaceAll(/`[^`]*`/g, '')
+        .replaceAll(/\b(git|kubectl|oc|limactl|openstack|stackloom|make) .*/g, '')
+      const alone = longOptions(elsewhere).filter(
+        (option) => !others.includes(option) && commandsWith(option).length === 0,
+      )
+      return [...inCommands, ...alone].map((option) => `${code}: ${option}`)
+    })
+    expect(wrong).toEqual([])
   })
 
   it.each(['down --yes', 'dns hosts -f examples/two-clouds.yaml'])('must name a cloud for %s', async (command) => {

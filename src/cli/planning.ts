@@ -19,6 +19,7 @@ import { judge } from '../site/accept.ts'
 import type { Path, Site } from '../site/site.ts'
 import { readInput, replaceOutput } from './files.ts'
 import type { Io } from './io.ts'
+import { siteFileOption } from './site-file.ts'
 
 export interface PlanningOptions {
   readonly file: string
@@ -57,7 +58,7 @@ const renderCodes = Object.values(renderProblems).map(({ code }) => code)
 /** The options of every command with a site file. */
 export function withPlanningOptions(command: Command): Command {
   return command
-    .option('-f, --file <file>', 'site file, - for stdin', 'site.yaml')
+    .addOption(siteFileOption('site file, - for stdin'))
     .option('--lock <file>', 'lock file, if it is not beside the site file')
     .option('--locked', 'fail if the lock lacks a decision, instead of adding it')
 }

@@ -14,8 +14,13 @@ export function terminalPrompter(stream: NodeJS.WriteStream): Prompter {
     throw failure(cancelled, {}, { exitCode: 130 })
   }
   return {
-    text: async (message, defaultValue) =>
-      requireAnswer<string>(await text({ message, defaultValue, placeholder: defaultValue, output: stream })),
+    text: async (message, defaultValue, check) => {
+      // An empty answer is the default.
+      const validate = (answer: string | undefined): string | undefined => check?.(answer || defaultValue)
+      return requireAnswer<string>(
+        await text({ message, defaultValue, placeholder: defaultValue, output: stream, validate }),
+      )
+    },
     choose: async (message, choices) => {
       const options = choices.map((value) => ({ value: value as string, label: value }))
       return requireAnswer<string>(await select({ message, options, output: stream })) as (typeof choices)[number]

@@ -3,9 +3,13 @@ import type { Io } from './io.ts'
 
 /** An interface, so that a test can answer. */
 export interface Prompter {
-  readonly text: (message: string, defaultValue: string) => Promise<string>
+  /** Asks again while `check` returns a reason. */
+  readonly text: (message: string, defaultValue: string, check?: AnswerCheck) => Promise<string>
   readonly choose: <T extends string>(message: string, choices: readonly T[]) => Promise<T>
 }
+
+/** Returns the reason why an answer is not accepted. */
+export type AnswerCheck = (answer: string) => string | undefined
 
 /** Undefined without a terminal. */
 export async function openPrompter(interactive: boolean): Promise<Prompter | undefined> {
@@ -15,22 +19,35 @@ export async function openPrompter(interactive: boolean): Promise<Prompter | und
 }
 
 export interface Answers {
-  readonly text: (given: string | undefined, question: string, defaultValue: string) => Promise<string>
+  readonly text: (
+    given: string | undefined,
+    question: string,
+    defaultValue: string,
+    check?: AnswerCheck,
+  ) => Promise<string>
   /** The first choice is the default. */
   readonly choose: <T extends string>(
     given: T | undefined,
     question: string,
     choices: readonly [T, ...T[]],
   ) => Promise<T>
+  /** `Name of the site: lab`: the defaults that were used without asking. */
+  readonly assumed: () => readonly string[]
 }
 
 /** Values given as options are not asked for; without a prompter the defaults are used. */
 export function createAnswers(prompter: Prompter | undefined): Answers {
+  const assumed: string[] = []
+  const assume = <T extends string>(question: string, value: T): T => {
+    assumed.push(`${question}: ${value}`)
+    return value
+  }
   return {
-    text: async (given, question, defaultValue) =>
-      given ?? (prompter ? await prompter.text(question, defaultValue) : defaultValue),
+    text: async (given, question, defaultValue, check) =>
+      given ?? (prompter ? await prompter.text(question, defaultValue, check) : assume(question, defaultValue)),
     choose: async (given, question, choices) =>
-      given ?? (prompter ? await prompter.choose(question, choices) : choices[0]),
+      given ?? (prompter ? await prompter.choose(question, choices) : assume(question, choices[0])),
+    assumed: () => assumed,
   }
 }
 

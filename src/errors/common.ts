@@ -37,6 +37,13 @@ export const unknownCode = problem<{ code: string; nearest: string | undefined }
   remedy: () => 'list all codes with `stackloom explain`',
 })
 
+export const noFindingWithWords = problem<{ words: string }>({
+  code: 'SL1049',
+  severity: 'error',
+  message: ({ words }) => `no finding has ${JSON.stringify(words)} in its title or description`,
+  remedy: () => 'try one word alone, or list all codes with `stackloom explain`',
+})
+
 export const pathLeavesFolder = problem<{ file: string; folder: string }>({
   code: 'SL1005',
   severity: 'error',

@@ -8,11 +8,11 @@ export const cancelled = problem<Record<never, never>>({
   remedy: () => 'run `stackloom init` again, or give the answers as options (`stackloom init --help`)',
 })
 
-export const fileExists = problem<{ file: string }>({
+export const fileExists = problem<{ file: string; option: string }>({
   code: 'SL2061',
   severity: 'error',
   message: ({ file }) => `${file} exists already; it was not touched`,
-  remedy: () => 'choose another name with -f, or overwrite it with --overwrite',
+  remedy: ({ option }) => `choose another name with ${option}, or overwrite it with --overwrite`,
 })
 
 export const invalidAnswer = problem<{ option: string; given: string; expected: string }>({

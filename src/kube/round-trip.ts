@@ -46,6 +46,7 @@ export interface RoundTripperOptions {
   readonly timeoutMs: number
   readonly userAgent: string
   readonly onWarning: ((text: string) => void) | undefined
+  readonly onResponse: ((request: ApiRequest, status: number) => void) | undefined
 }
 
 export interface RoundTripper {
@@ -134,6 +135,7 @@ export function createRoundTripper({ access, clock, ...settings }: RoundTripperO
       request.signal?.throwIfAborted()
       allowManyListeners(request.signal)
       const response = await send(request, identity, dispatchers, idleMs)
+      settings.onResponse?.(request, response.statusCode)
       if (response.statusCode >= 400) throw await toError(response, request, identity)
       if (settings.onWarning) for (const warning of parseWarnings(response.headers)) settings.onWarning(warning)
       return response

@@ -44,12 +44,21 @@ export interface TransportOptions {
   readonly userAgent?: string
   /** Warnings that the server sends with its responses. */
   readonly onWarning?: ((text: string) => void) | undefined
+  /** Each response that arrives, with its status. */
+  readonly onResponse?: ((request: ApiRequest, status: number) => void) | undefined
 }
 
 export function openTransport(access: ClusterAccess, options: TransportOptions = {}): Transport {
   const { clock = systemClock, retry = defaultRetryPolicy, timeoutMs = 30_000, userAgent = 'stackloom' } = options
   const connections = connectionsFor(access, options)
-  const roundTripper = createRoundTripper({ access, clock, timeoutMs, userAgent, onWarning: options.onWarning })
+  const roundTripper = createRoundTripper({
+    access,
+    clock,
+    timeoutMs,
+    userAgent,
+    onWarning: options.onWarning,
+    onResponse: options.onResponse,
+  })
 
   /** A rejected credential is renewed once, for all requests that wait for it. */
   const withCredential = async <T>(attempt: (identity: Identity) => Promise<T>): Promise<T> => {

@@ -1,5 +1,6 @@
 /**
- * Draws the address map as SVG: one row per subnet, spans by role, assigned addresses as ticks, conflicts in red.
+ * Draws the address map as SVG: one line per subnet, spans by role, assigned addresses as ticks, conflicts in red.
+ * Subnets of a cloud with the same layout have one bar; a scale stands above each bar whose scale differs.
  *
  * Pure. Every role has a colour of the Okabe-Ito palette, a pattern and its name, so that it is readable on a
  * black-and-white printer and with any colour blindness.
@@ -16,7 +17,8 @@ import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet } from './plan.t
 const WIDTH = 1200
 const LABELS = 330
 const BAR = WIDTH - LABELS - 20
-const ROW = 30
+const LINE = 15
+const SCALE = 16
 const HEAD = 74
 const CHARACTER = 6.2
 
@@ -53,13 +55,28 @@ export function drawPlan(plan: Plan): string {
   for (const [cloud, cloudRows] of byCloud) {
     parts.push(text(16, y + 18, `${cloud.name} (namespace ${cloud.namespace})`, 'cloud'))
     y += 28
-    for (const row of cloudRows) {
-      parts.push(drawRow(row, y, shown.get(sizeKey(row)) ?? 256n, conflicts.get(keyOf(row)) ?? []))
-      y += ROW
+    let scale = ''
+    for (const bar of foldEqualLayouts(cloudRows.toSorted((a, b) => a.cidr.family - b.cidr.family))) {
+      const [first] = bar
+      const extent = shown.get(sizeKey(first)) ?? 256n
+      const barScale = `IPv${first.cidr.family} ${extent}`
+      if (barScale !== scale) {
+        parts.push(drawScale(first.cidr.family, extent, y))
+        y += SCALE
+        scale = barScale
+      }
+      parts.push(drawBar(bar, y, extent, conflicts))
+      y += barHeight(bar) + 8
     }
     y += 10
   }
-  const total = [...conflicts.values()].flat().length
+  const total = conflicts.length
+  if (total > 0) parts.push(text(16, y + 12, 'Conflicts', 'cloud'))
+  for (const { range, owners } of conflicts) {
+    y += 18
+    parts.push(text(28, y + 12, `✖ ${rangeWords(range)}: ${owners.join(' and ')}`, 'small'))
+  }
+  if (total > 0) y += 24
   const summary = total > 0 ? 'Address map with conflicts' : 'Address map'
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${y + 16}" viewBox="0 0 ${WIDTH} ${y + 16}" role="img">`,
@@ -98,21 +115,65 @@ function keyOf({ cloud, network, subnet }: Row): string {
   return `${cloud.name}/${network.name}/${subnet.name}`
 }
 
-/** The ranges that two spans of one segment share, by row. */
-function conflictsOf(rows: readonly Row[]): ReadonlyMap<string, readonly Range[]> {
-  const found = new Map<string, Range[]>()
-  for (const segmentRows of groupBy(rows, ({ segment }) => segment).values()) {
+/** A range that two spans of one segment share. */
+interface Conflict {
+  readonly range: Range
+  readonly rows: ReadonlySet<string>
+  /** `rhoso1/storage pods` */
+  readonly owners: readonly [string, string]
+}
+
+function conflictsOf(rows: readonly Row[]): readonly Conflict[] {
+  const describe = ({ row, role }: RowSpan): string => `${row.slice(0, row.lastIndexOf('/'))} ${role}`
+  return [...groupBy(rows, ({ segment }) => segment).values()].flatMap((segmentRows) => {
     const { pairs } = findOverlaps(
       segmentRows.flatMap(({ spans }) => spans),
       { limit: 1000, allowed: sharesNodes },
     )
-    for (const [a, b] of pairs) {
-      const both = intersection(a, b)
-      if (!both) continue
-      for (const row of new Set([a.row, b.row])) found.set(row, [...(found.get(row) ?? []), both])
+    return pairs.flatMap(([a, b]): readonly Conflict[] => {
+      const range = intersection(a, b)
+      return range ? [{ range, rows: new Set([a.row, b.row]), owners: [describe(a), describe(b)] }] : []
+    })
+  })
+}
+
+type Bar = readonly [Row, ...Row[]]
+
+/** Neighbours with the same spans at the same offsets. */
+function foldEqualLayouts(rows: readonly Row[]): readonly Bar[] {
+  const bars: Bar[] = []
+  let last: { readonly layout: string; readonly bar: [Row, ...Row[]] } | undefined
+  for (const row of rows) {
+    const layout = layoutKey(row)
+    if (last?.layout === layout) last.bar.push(row)
+    else {
+      last = { layout, bar: [row] }
+      bars.push(last.bar)
     }
   }
-  return found
+  return bars
+}
+
+function layoutKey(row: Row): string {
+  const offsets = row.spans.map(({ role, first, last }) => `${role} ${first - row.cidr.base}-${last - row.cidr.base}`)
+  return [sizeKey(row), ...offsets].join(' ')
+}
+
+function barHeight(bar: Bar): number {
+  return Math.max(20, bar.length * LINE)
+}
+
+/** Offsets from the first address of a subnet: decimal for IPv4, hexadecimal for IPv6. */
+function drawScale(family: 4 | 6, shown: bigint, y: number): string {
+  const steps = [0n, 1n, 2n, 3n, 4n]
+  const marks = steps.map((step) => {
+    const offset = (shown * step) / 4n
+    const x = LABELS + (BAR * Number(step)) / 4
+    const words = family === 6 ? `::${offset.toString(16)}` : `+${offset}`
+    const anchor = step === 0n ? undefined : step === 4n ? 'end' : 'middle'
+    return `${text(x, y + 9, words, 'scale', anchor)}\n<path d="M${x.toFixed(1)} ${y + 11}v5" class="mark"/>`
+  })
+  return [text(LABELS - 12, y + 9, `IPv${family}, offset`, 'scale', 'end'), ...marks].join('\n')
 }
 
 /** On a shared subnet a node has one address for all clouds. */
@@ -120,45 +181,70 @@ function sharesNodes(a: RowSpan, b: RowSpan): boolean {
   return a.role === 'nodes' && b.role === 'nodes' && a.row !== b.row && a.cidr === b.cidr
 }
 
-function drawRow(row: Row, y: number, shown: bigint, conflicts: readonly Range[]): string {
-  const { network, subnet, cidr } = row
+function drawBar(bar: Bar, y: number, shown: bigint, conflicts: readonly Conflict[]): string {
+  const [first] = bar
+  const { cidr } = first
+  const height = barHeight(bar)
   const scale = BAR / Number(shown)
-  const positionOf = (value: bigint): number => LABELS + Math.min(BAR, Number(value - cidr.base) * scale)
+  const positionOf = (value: bigint, base = cidr.base): number => LABELS + Math.min(BAR, Number(value - base) * scale)
+  const spans = first.spans.toSorted((a, b) => (a.first < b.first ? -1 : 1))
+  const parts = [
+    `<rect x="${LABELS}" y="${y}" width="${BAR}" height="${height}" fill="#f3f3f3" stroke="#999999" stroke-width="0.5"/>`,
+  ]
+  const box = (range: Range, base: bigint, attributes: string, title: string): string => {
+    const x = positionOf(range.first, base)
+    const width = Math.max(3, positionOf(range.last + 1n, base) - x)
+    return `<rect x="${x.toFixed(1)}" width="${width.toFixed(1)}" ${attributes}><title>${escape(title)}</title></rect>`
+  }
+  for (const span of spans) {
+    const all = bar.map((row) => row.spans[first.spans.indexOf(span)] ?? span)
+    const title = all.map((same) => `${same.role} ${rangeWords(same)}`).join(', ')
+    parts.push(box(span, cidr.base, `y="${y}" height="${height}" fill="url(#${span.role})" class="span"`, title))
+  }
+  bar.forEach((row, index) => {
+    const top = y + (bar.length === 1 ? 0 : index * LINE)
+    const lineHeight = bar.length === 1 ? height : LINE
+    parts.push(drawLine(row, top, lineHeight, positionOf))
+    for (const { range, owners } of conflicts.filter(({ rows }) => rows.has(keyOf(row)))) {
+      const title = `conflict: ${rangeWords(range)} belongs to ${owners.join(' and ')}`
+      parts.push(
+        box(range, row.cidr.base, `y="${top}" height="${lineHeight}" fill="url(#conflict)" class="conflict"`, title),
+      )
+    }
+    if (conflicts.some(({ rows }) => rows.has(keyOf(row)))) parts.push(text(14, top + 13, '✖', 'cross'))
+  })
+  spans.forEach((span, index) => {
+    const left = index === 0 ? LABELS : positionOf((spans[index - 1]?.last ?? cidr.base) + 1n)
+    const right = positionOf(spans[index + 1]?.first ?? cidr.base + shown)
+    // A label may be wider than its span, up to the neighbours: the vips of a /24 have eleven addresses.
+    const words = labelFor(span, first, right - left - 6)
+    if (words === '') return
+    const half = (words.length * CHARACTER) / 2
+    const centred = (positionOf(span.first) + positionOf(span.last + 1n)) / 2
+    const middle = Math.min(Math.max(centred, left + half + 3), right - half - 3)
+    const centre = y + height / 2
+    parts.push(
+      `<rect x="${(middle - half - 2).toFixed(1)}" y="${centre - 7}" width="${(half * 2 + 4).toFixed(1)}" height="12" rx="2" fill="#ffffff" fill-opacity="0.9"/>`,
+      text(middle, centre + 3, words, 'label', 'middle'),
+    )
+  })
+  return parts.join('\n')
+}
+
+/** Name, subnet, tag and assigned addresses of one subnet. */
+function drawLine(row: Row, y: number, height: number, positionOf: (value: bigint, base: bigint) => number): string {
+  const { network, subnet, cidr } = row
   const vlan = subnet.vlan ?? network.vlan
   const tag = vlan === undefined ? 'untagged' : `VLAN ${vlan}`
-  const box = (range: Range, attributes: string, title: string): string => {
-    const width = Math.max(3, positionOf(range.last + 1n) - positionOf(range.first))
-    const x = positionOf(range.first).toFixed(1)
-    return `<rect x="${x}" y="${y}" width="${width.toFixed(1)}" height="20" ${attributes}><title>${escape(title)}</title></rect>`
-  }
-  const parts = [
-    text(28, y + 14, network.name, 'network'),
-    text(128, y + 14, subnet.cidr, 'small'),
-    text(LABELS - 12, y + 14, tag, 'small', 'end'),
-    `<rect x="${LABELS}" y="${y}" width="${BAR}" height="20" fill="#f3f3f3" stroke="#999999" stroke-width="0.5"/>`,
-  ]
-  for (const span of row.spans) {
-    const words = `${span.role} ${rangeWords(span)}`
-    parts.push(box(span, `fill="url(#${span.role})" stroke="#333333" stroke-width="0.7"`, words))
-  }
-  for (const tick of ticksOf(row)) parts.push(`<path d="M${positionOf(tick).toFixed(1)} ${y + 15}v5" class="tick"/>`)
-  for (const range of conflicts) {
-    const title = `conflict: ${rangeWords(range)} belongs to two`
-    parts.push(box(range, `fill="url(#conflict)" stroke="${CONFLICT}" stroke-width="2"`, title))
-  }
-  for (const span of row.spans) {
-    const space = positionOf(span.last + 1n) - positionOf(span.first) - 4
-    const words = labelFor(span, row, space)
-    if (words === '') continue
-    const middle = (positionOf(span.first) + positionOf(span.last + 1n)) / 2
-    const half = (words.length * CHARACTER) / 2
-    parts.push(
-      `<rect x="${(middle - half - 2).toFixed(1)}" y="${y + 3}" width="${(half * 2 + 4).toFixed(1)}" height="12" rx="2" fill="#ffffff" fill-opacity="0.9"/>`,
-      text(middle, y + 13, words, 'label', 'middle'),
-    )
-  }
-  if (conflicts.length > 0) parts.push(text(14, y + 15, '✖', 'cross'))
-  return parts.join('\n')
+  const ticks = ticksOf(row).map(
+    (tick) => `<path d="M${positionOf(tick, cidr.base).toFixed(1)} ${y + height - 5}v5" class="tick"/>`,
+  )
+  return [
+    text(28, y + 12, network.name, 'network'),
+    text(128, y + 12, subnet.cidr, 'small'),
+    text(LABELS - 12, y + 12, tag, 'small', 'end'),
+    ...ticks,
+  ].join('\n')
 }
 
 /** How many addresses a row shows: a large subnet only as far as it is used. Rows of one size have one scale. */
@@ -220,7 +306,7 @@ function definitions(): string {
       `<pattern id="${role}" width="8" height="8" patternUnits="userSpaceOnUse"><rect width="8" height="8" fill="${colour}"/>${pattern}</pattern>`,
   )
   return `<defs>
-<style>text{font-family:"DejaVu Sans","Liberation Sans",Arial,sans-serif;font-size:11px;fill:#111111}.site{font-size:17px;font-weight:bold}.cloud{font-size:13px;font-weight:bold}.network{font-weight:bold}.label{font-size:10px}.small{font-size:10.5px;fill:#333333}.cross{font-size:14px;font-weight:bold;fill:${CONFLICT}}.tick{stroke:#000000;stroke-width:1.4}</style>
+<style>text{font-family:"DejaVu Sans","Liberation Sans",Arial,sans-serif;font-size:11px;fill:#111111}.site{font-size:17px;font-weight:bold}.cloud{font-size:13px;font-weight:bold}.network{font-weight:bold}.label{font-size:10px}.small{font-size:10.5px;fill:#333333}.cross{font-size:14px;font-weight:bold;fill:${CONFLICT}}.tick{stroke:#000000;stroke-width:1.4}.scale{font-size:9px;fill:#666666}.mark{stroke:#999999;stroke-width:0.7}.span{stroke:#333333;stroke-width:0.7}.conflict{stroke:${CONFLICT};stroke-width:2}</style>
 ${patterns.join('\n')}
 <pattern id="conflict" width="6" height="6" patternUnits="userSpaceOnUse"><rect width="6" height="6" fill="${CONFLICT}" fill-opacity="0.75"/><path d="M0 0L6 6M6 0L0 6" stroke="#ffffff" stroke-width="1"/></pattern>
 </defs>`

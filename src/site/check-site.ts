@@ -3,7 +3,7 @@
  *
  * Pure. Addresses are checked by the planner.
  */
-import type { SiteFile } from '../api/site.ts'
+import type { SiteFile, SiteFileNetwork } from '../api/site.ts'
 import { closestMatch } from '../errors/closest-match.ts'
 import { codes } from '../errors/codes.ts'
 import { type Finding, finding } from '../errors/finding.ts'
@@ -26,7 +26,9 @@ import {
   nodeWithoutNic,
   subnetTooLarge,
   unknownReference,
+  unlikelyNetworkName,
 } from './findings.ts'
+import { networkTemplates } from './network-templates.ts'
 import { type Cloud, type CloudNetwork, type Path, type Site, settingPath } from './site.ts'
 
 export function checkSite(file: SiteFile, site: Site, places: Locator): readonly Finding[] {
@@ -35,6 +37,7 @@ export function checkSite(file: SiteFile, site: Site, places: Locator): readonly
     ...checkNodes(file, site, places),
     ...checkMetalLb(file, site, places),
     ...checkAddressing(file, places),
+    ...checkNetworkNames(file, places),
     ...site.clouds.flatMap((cloud) => checkCloud(cloud, site, places)),
     ...checkAccept(site, places),
   ]
@@ -230,7 +233,10 @@ function checkSource(network: CloudNetwork, { addressing }: Site, { locate }: Lo
     ...(settings.supernets ?? []).flatMap(toList),
   ]
   const where = locate(network.layers.findLast((layer) => layer.path)?.path ?? [])
-  if (sources.length === 0) return [finding(networkWithoutSubnets, { network: name, roles }, { where })]
+  if (sources.length === 0) {
+    const nearest = closestNetwork(name, Object.keys(networkTemplates))
+    return [finding(networkWithoutSubnets, { network: name, roles, nearest }, { where })]
+  }
   return addressing.families
     .filter((family) => !sources.some((source) => source.includes(':') === (family === 6)))
     .map((family) => finding(familyWithoutSupernet, { network: name, family }, { where }))
@@ -262,6 +268,42 @@ function checkHostsOnly(network: CloudNetwork, cloud: Cloud, { locate }: Locator
   const needs = [...(attach === 'none' ? [] : [`attach: ${attach}`]), ...used]
   const where = locate(settingPath(network, 'nic') ?? [])
   return [finding(hostsOnlyNetwork, { cloud: cloud.name, network: network.name, needs }, { where })]
+}
+
+/** A misspelt network is a new one: what was meant for the other is lost without an error. */
+function checkNetworkNames({ spec }: SiteFile, { locateKey }: Locator): readonly Finding[] {
+  const builtIn = Object.keys(networkTemplates)
+  const templates = Object.keys(spec.networks ?? {})
+  const mappings = [
+    { networks: spec.networks ?? {}, path: ['spec', 'networks'], known: builtIn },
+    ...spec.clouds.map(({ networks = {} }, index) => ({
+      networks,
+      path: ['spec', 'clouds', index, 'networks'],
+      known: [...new Set([...builtIn, ...templates])],
+    })),
+  ]
+  return mappings.flatMap(({ networks, path, known }) =>
+    Object.entries(networks).flatMap(([network, settings]) => {
+      if (known.includes(network)) return []
+      const nearest = closestNetwork(network, known)
+      const off = settings === false
+      const isAdded = nearest === undefined || nearest in networks || !hasSource(settings)
+      if (!off && isAdded) return []
+      return [finding(unlikelyNetworkName, { network, nearest, off }, { where: locateKey([...path, network]) })]
+    }),
+  )
+}
+
+/** A network without a source of addresses is reported as such. */
+function hasSource(settings: SiteFileNetwork | false): boolean {
+  return settings !== false && (settings.subnets ?? settings.supernets ?? []).length > 0
+}
+
+/** `tenant2` and `tenant-b` are no misspelt `tenant`. */
+function closestNetwork(name: string, known: readonly string[]): string | undefined {
+  const nearest = closestMatch(name, known)
+  const isDerived = nearest !== undefined && (/\d/.test(name) || name.includes('-'))
+  return isDerived ? undefined : nearest
 }
 
 /** The NIC of a network exists on every node; pinned node addresses belong to nodes that exist. */

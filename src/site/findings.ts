@@ -47,12 +47,17 @@ export const conflictingNics = problem<{ node: string; short: string; long: stri
   remedy: () => 'keep one of them',
 })
 
-export const networkWithoutSubnets = problem<{ network: string; roles: readonly string[] }>({
+export const networkWithoutSubnets = problem<{
+  network: string
+  roles: readonly string[]
+  nearest?: string | undefined
+}>({
   code: 'SL2006',
   severity: 'error',
-  message: ({ network, roles }) =>
-    `the network ${network} has neither subnets nor supernets, but needs addresses for ${roles.join(', ')}`,
-  remedy: ({ network }) => `add supernets: [10.20.0.0/16] or subnets to ${network}, or roles: [] for none`,
+  message: ({ network, roles, nearest }) =>
+    `the network ${network} has neither subnets nor supernets, but needs addresses for ${roles.join(', ')}${nearest ? `; did you mean ${nearest}?` : ''}`,
+  remedy: ({ network, nearest }) =>
+    `${nearest ? `write ${nearest}, or ` : ''}add supernets: [10.20.0.0/16] or subnets to ${network}, or roles: [] for none`,
 })
 
 export const bgpIncomplete = problem<{ missing: string }>({
@@ -122,4 +127,19 @@ export const subnetTooLarge = problem<{ cidr: string; network: string; least: nu
   message: ({ cidr, network, least }) =>
     `${cidr} of ${network} is larger than /${least}: it contains the networks of every other cloud and of the cluster`,
   remedy: () => 'write the subnet of this one network, such as 172.17.0.0/24',
+})
+
+export const unlikelyNetworkName = problem<{ network: string; nearest: string | undefined; off: boolean }>({
+  code: 'SL2039',
+  severity: 'warning',
+  message: ({ network, nearest, off }) => {
+    const effect = off
+      ? `${network}: false has no effect: there is no built-in network of this name`
+      : `${network} is a network that this file adds`
+    return `${effect}${nearest ? `; did you mean ${nearest}?` : ''}`
+  },
+  remedy: ({ network, nearest, off }) => {
+    if (off) return nearest ? `write ${nearest}: false, or remove the line` : 'remove the line'
+    return `write ${nearest}; to keep ${network} beside it, list ${nearest} in the same networks, as {} without settings`
+  },
 })

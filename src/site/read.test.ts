@@ -185,6 +185,7 @@ const triggers: Readonly<Record<keyof typeof siteProblems, string>> = {
   }),
   subnetTooLarge: smallSiteWith({ networks: { storage: { subnets: [{ cidr: '0.0.0.0/0' }] } } }),
   hostsOnlyNetwork: smallSiteWith({ networks: { backup: { supernets: ['10.9.0.0/16'], nic: false } } }),
+  unlikelyNetworkName: smallSiteWith({ networks: { tenent: { supernets: ['10.9.0.0/16'] } } }),
 }
 
 describe('a problem that a plan would repeat for every address', () => {
@@ -195,6 +196,28 @@ describe('a problem that a plan would repeat for every address', () => {
       expect(new Set(findings.map(({ code }) => code)).size).toBe(1)
     }
   })
+})
+
+describe('a network with nearly the name of a built-in one', () => {
+  const siteWith = (networks: object): string => smallSiteWith({ clouds: [{ ...cloud, networks }] })
+  const added = { supernets: ['10.9.0.0/16'] }
+
+  it.each([
+    [{ tenent: {} }, 'SL2006'],
+    [{ tenent: added }, 'SL2039'],
+    [{ tenent: false }, 'SL2039'],
+  ])('is reported with that name: %j', (networks, code) => {
+    expect(findingsOf(siteWith(networks))).toMatchObject([
+      { code, message: expect.stringContaining('did you mean tenant?'), remedy: expect.stringContaining('tenant') },
+    ])
+  })
+
+  it.each([{ tenent: added, tenant: {} }, { tenant2: added }, { 'storage-b': added }, { backup: added }])(
+    'is not a slip if it looks intended: %j',
+    (networks) => {
+      expect(findingsOf(siteWith(networks))).toEqual([])
+    },
+  )
 })
 
 describe('every problem of a site file', () => {

@@ -12,10 +12,12 @@ export interface StarterAnswers {
   readonly storageClass: string | undefined
 }
 
-export function renderStarterSite(answers: StarterAnswers): string {
+/** `schema` is the file with the JSON Schema, relative to the site file. */
+export function renderStarterSite(answers: StarterAnswers, schema?: string): string {
   const { name, platform, nodes, clouds, families, isolation, dns, storageClass } = answers
   const list = (items: readonly object[]): string => items.map((item) => `- ${flow(item)}\n`).join('')
-  return `# A site: one cluster and the OpenStack clouds on it.
+  const schemaLine = schema === undefined ? '' : `# yaml-language-server: $schema=./${schema}\n`
+  return `${schemaLine}# A site: one cluster and the OpenStack clouds on it.
 #   stackloom plan      shows every address that this file leads to, and what is wrong
 #   stackloom render    prints every object
 #   stackloom schema    prints all fields that a site file can have

@@ -12,9 +12,10 @@ import { type ClusterFlags, openCluster, withConnectionFlags } from '../cluster.
 import { type CommandContext, withExamples } from '../command.ts'
 import { readInput, writeOutput } from '../files.ts'
 import type { Io } from '../io.ts'
-import { formatFindings } from '../output/findings.ts'
+import { printFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { once } from '../repeatable.ts'
+import { siteFileOption } from '../site-file.ts'
 
 interface Options extends ClusterFlags {
   readonly cloud: string
@@ -35,7 +36,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom access --cloud rhoso1 --add-context   # a kubeconfig context rhoso1 with its namespace',
   ])
     .requiredOption('--cloud <cloud>', 'access this cloud', once)
-    .option('-f, --file <file>', 'site file, for a cloud that no inventory lists', 'site.yaml')
+    .addOption(siteFileOption('site file, for a cloud that no inventory lists'))
     .option('--out <dir>', 'write clouds.yaml and the CA to this folder; other clouds in the file stay', '.')
     .option('--add-context [name]', "add a context with the cloud's namespace (default: the cloud's name)")
     .addOption(outputOption(['table', 'json', 'yaml']))
@@ -49,7 +50,7 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
     const namespace = await findNamespace(connection, options, io)
     const access = await read(connection, cloud, namespace)
     if (hasErrors(access.findings)) throw new Failure(access.findings, 1)
-    io.stderr(formatFindings(access.findings, io.colour.stderr))
+    printFindings(access.findings, io)
     const written = await writeAccess(cloud, access, options.out, io)
     const name = options.addContext === true ? cloud : options.addContext
     const context = name && (await addContext(name, namespace, { connection, flags: options }, io))

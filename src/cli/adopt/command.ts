@@ -7,9 +7,10 @@ import { hasErrors } from '../../errors/finding.ts'
 import type { ClusterFlags } from '../cluster.ts'
 import { type CommandContext, runExitCode, withExamples } from '../command.ts'
 import { type Deployment, selectOneCloud, silentContext, withDeployment, withOneCloudFlag } from '../deployment.ts'
+import { timeoutOption } from '../duration.ts'
 import type { Io } from '../io.ts'
 import { runWithLease } from '../leased-run.ts'
-import { formatFindings } from '../output/findings.ts'
+import { printFindings } from '../output/findings.ts'
 import { type EventFormat, eventsOption, type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { formatSummary } from '../output/run/summary.ts'
 import { type PlanningOptions, saveLock, withPlanningOptions } from '../planning.ts'
@@ -19,6 +20,8 @@ import { adoptionJson, formatAdoption, formatGaps } from './format-adoption.ts'
 interface Options extends PlanningOptions, ClusterFlags {
   readonly cloud?: string
   readonly yes?: boolean
+  readonly dryRun?: boolean
+  readonly timeout?: number
   readonly events: EventFormat
   readonly output: Format
 }
@@ -26,9 +29,12 @@ interface Options extends PlanningOptions, ClusterFlags {
 export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(withOneCloudFlag(withPlanningOptions(command), 'adopt this cloud'), [
     'stackloom adopt --cloud rhoso1             # shows the move, then asks for the name of the cloud',
+    'stackloom adopt --cloud rhoso1 --dry-run   # shows the move',
     'stackloom adopt --cloud rhoso1 --yes       # in a pipeline; the same command resumes after any end',
   ])
     .option('-y, --yes', 'agree to the move in advance')
+    .option('--dry-run', 'show what would happen and change nothing')
+    .addOption(timeoutOption())
     .addOption(eventsOption())
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: Options) => act(() => withDeployment(options, io, (deployment) => run(deployment, options, io))))
@@ -43,18 +49,26 @@ async function run({ planning, connection, view }: Deployment, options: Options,
   const adoption = await inspectCloud({ view, plan, cloud }, silentContext(io))
   const { findings } = adoption
   if (hasErrors(findings)) throw new Failure(findings, 1)
-  io.stderr(formatFindings(findings, io.colour.stderr))
+  printFindings(findings, io)
   if (isAdopted(adoption)) {
     io.stderr(`${cloud.name} is as planned: there is nothing to move\n`)
     if (options.output !== 'table') io.stdout(await serialiseResult(adoptionJson(adoption), options.output, findings))
     return 0
   }
+  if (options.dryRun) {
+    const { output } = options
+    io.stdout(
+      output === 'table'
+        ? formatAdoption(adoption, io.columns)
+        : await serialiseResult(adoptionJson(adoption), output, findings),
+    )
+    io.stderr('dry run: nothing was changed\n')
+    return 0
+  }
   io.stderr(formatAdoption(adoption, io.columns))
   await askConsent(adoption, options, io)
   await saveLock(planning, io)
-  const { report, gaps } = await runWithLease(client, options.events, io, (leased) =>
-    adopt({ view, plan, cloud, ...leased }),
-  )
+  const { report, gaps } = await runWithLease(client, options, io, (leased) => adopt({ view, plan, cloud, ...leased }))
   const terminal = { columns: io.columns, colour: io.colour.stdout }
   io.stdout(
     options.output === 'table'

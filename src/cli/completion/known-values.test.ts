@@ -16,6 +16,7 @@ beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'stackloom-values-'))
   writeFileSync(path.join(folder, 'site.yaml'), site)
   writeFileSync(path.join(folder, 'broken.yaml'), 'spec: [')
+  writeFileSync(path.join(folder, 'lab.yaml'), 'spec: { nodes: [{ name: node1 }, { name: node2 }] }')
   const lock = 'clouds: { rhoso1: { namespace: a }, rhoso3: { namespace: openstack3, leaving: true } }'
   writeFileSync(path.join(folder, 'site.lock.yaml'), lock)
 })
@@ -36,6 +37,17 @@ it('lists the clouds, namespaces, networks, nodes and hosts of the site file', a
   expect(await values('address-or-name')).toEqual(['compute-0', 'worker-0'])
   expect(await values('node', '--file=site.yaml')).toEqual(['worker-0'])
   expect(await values('host')).toEqual(['compute-0'])
+})
+
+it('lists the stages of deployments and labs, and the nodes of the lab file', async () => {
+  expect(await values('stage', 'up')).toContain('control-plane')
+  expect(await values('stage', 'lab', 'up')).toContain('vms')
+  expect(await values('node', 'lab', 'up', '--replace')).toEqual(['node1', 'node2'])
+})
+
+it('reads the file that STACKLOOM_FILE names', async () => {
+  const found = await completionValues('/', { STACKLOOM_FILE: path.join(folder, 'site.yaml') })('cloud', ['up'])
+  expect(found?.map(({ value }) => value)).toEqual(['rhoso1', 'rhoso2'])
 })
 
 it('lists the clouds that are only in the lock', async () => {

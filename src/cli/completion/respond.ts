@@ -6,6 +6,7 @@
 import { Command } from 'commander'
 import type { CommandContext, CommandEntry } from '../command.ts'
 import { commands } from '../commands.ts'
+import { withGlobalOptions } from '../global-options.ts'
 import { complete, type Fallback } from './complete.ts'
 import { completionValues } from './known-values.ts'
 
@@ -26,7 +27,7 @@ export async function respond(
   entries: readonly CommandEntry[] = commands,
 ): Promise<string> {
   const program = await buildProgram(words, context, entries)
-  const { suggestions, fallback } = await complete(program, words, completionValues(context.io.cwd))
+  const { suggestions, fallback } = await complete(program, words, completionValues(context.io.cwd, context.io.env))
   const lines = suggestions.map(({ value, description }) =>
     description ? `${value}\t${description.split('\n')[0]}` : value,
   )
@@ -39,7 +40,7 @@ async function buildProgram(
   context: CommandContext,
   entries: readonly CommandEntry[],
 ): Promise<Command> {
-  const program = new Command('stackloom').option('--debug', 'print the stack trace of a failure')
+  const program = withGlobalOptions(new Command('stackloom'))
   const named = words.slice(0, -1).find((word) => !word.startsWith('-'))
   for (const entry of entries.filter((entry) => !entry.hidden)) {
     const command = program.command(entry.name).description(entry.summary)

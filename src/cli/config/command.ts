@@ -12,7 +12,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import { type ClusterFlags, openCluster, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
-import { formatFindings } from '../output/findings.ts'
+import { printFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 
@@ -31,7 +31,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom config explain --node edpm-compute-0 --overrides   # only changed options',
     'stackloom config explain --node edpm-compute-0 -o json',
   ])
-    .requiredOption('--node <node>', 'name of the OpenStackDataPlaneNode')
+    .requiredOption('--node <host>', 'name of the OpenStackDataPlaneNode')
     .option('--overrides', 'show only options that customServiceConfig or ansibleVars set')
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: Options) => act(() => show(options, io)))
@@ -82,7 +82,7 @@ async function show(options: Options, io: Io): Promise<ExitCode> {
       throw failure(noServiceOnNode, { node: objectKey(node), kinds }, { exitCode: 1 })
     }
     const hidden = services.flatMap((explained) => explained.hidden)
-    io.stderr(formatFindings(hidden, io.colour.stderr))
+    printFindings(hidden, io)
     const { output } = options
     const shown = options.overrides ? services.map(onlyOverrides) : services
     io.stdout(

@@ -11,7 +11,7 @@ import { type ClusterFlags, gatherSnapshot, withClusterFlags } from '../cluster.
 import { type CommandContext, withExamples } from '../command.ts'
 import { readInput } from '../files.ts'
 import type { Io } from '../io.ts'
-import { formatFindings } from '../output/findings.ts'
+import { printFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise, serialiseObjects } from '../output/format.ts'
 
 interface Options extends ClusterFlags {
@@ -79,7 +79,7 @@ async function printNodeSets(
     throw failure(wrongUse, { reason, command: 'stackloom dataplane convert' })
   }
   const findings = [...read, ...clouds.flatMap((cloud) => cloud.findings)]
-  io.stderr(formatFindings(findings, io.colour.stderr))
+  printFindings(findings, io)
   const cloud = clouds[0]?.cloud ?? {}
   io.stdout(await serialise(output === 'json' ? { ...cloud, findings } : cloud, output))
   return findings.some(({ severity }) => severity === 'error') ? 1 : 0
@@ -92,7 +92,7 @@ async function print(
   io: Io,
 ): Promise<ExitCode> {
   const findings = [...read, ...converted.flatMap((converted) => converted.findings)]
-  io.stderr(formatFindings(findings, io.colour.stderr))
+  printFindings(findings, io)
   const objects = converted.flatMap((converted) => converted.objects)
   if (output === 'json') io.stdout(await serialiseObjects(objects))
   else {

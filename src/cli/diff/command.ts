@@ -12,7 +12,7 @@ import {
   withDeployment,
 } from '../deployment.ts'
 import type { Io } from '../io.ts'
-import { formatFindings } from '../output/findings.ts'
+import { printFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 import { type PlanningOptions, withPlanningOptions } from '../planning.ts'
 
@@ -45,7 +45,7 @@ async function diff(deployment: Deployment, options: Options, io: Io): Promise<E
       ? formatChanges(result, { columns: io.columns, colour: io.colour.stdout, brief: false })
       : await serialise({ ...(changesJson(result) as object), refusals }, options.output),
   )
-  io.stderr(formatFindings([...findings, ...refusals], io.colour.stderr))
+  printFindings([...findings, ...refusals], io)
   const isEmpty = [changedDocuments(result), settings, leftovers, refusals].every((list) => list.length === 0)
   return isEmpty ? 0 : 1
 }

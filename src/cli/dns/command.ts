@@ -10,7 +10,7 @@ import { type ClusterFlags, gatherSnapshot, withClusterFlags } from '../cluster.
 import { type CommandContext, withExamples } from '../command.ts'
 import { selectOneCloud, withOneCloudFlag } from '../deployment.ts'
 import type { Io } from '../io.ts'
-import { formatFindings } from '../output/findings.ts'
+import { printFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 import { oneLine } from '../output/text.ts'
@@ -74,7 +74,7 @@ async function gatherReport(source: Source, io: Io): Promise<readonly ServerRepo
   const kinds = [dnsMasqs, dnsDatas, { ...configMaps, labelSelector: HOSTS_LABEL }]
   const { namespace } = source
   const { snapshot, findings } = await gatherSnapshot(source, kinds, io, namespace ? { namespaces: [namespace] } : {})
-  io.stderr(formatFindings(findings, io.colour.stderr))
+  printFindings(findings, io)
   const index = indexSnapshot(snapshot)
   const report = buildDnsReport({
     dnsMasqs: index.all('network.openstack.org/DNSMasq') as readonly DnsMasq[],
@@ -97,7 +97,7 @@ async function showStatus(options: StatusOptions, io: Io): Promise<ExitCode> {
       ? await serialiseResult({ servers: report }, output, findings)
       : formatReport(report, output === 'wide' ? Number.POSITIVE_INFINITY : io.columns),
   )
-  io.stderr(formatFindings(findings, io.colour.stderr))
+  printFindings(findings, io)
   return hasErrors(findings) ? 1 : 0
 }
 

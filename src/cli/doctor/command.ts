@@ -1,23 +1,25 @@
 /** `stackloom doctor`: finds the causes of problems and suggests commands. */
 import path from 'node:path'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
+import { formatGroupKind, type Snapshot } from '../../api/snapshot.ts'
 import { type Diagnosis, diagnose, type Report } from '../../doctor/diagnose.ts'
 import { rules } from '../../doctor/rules.ts'
 import type { ExitCode } from '../../errors/failure.ts'
 import { hasErrors, isFileLocation } from '../../errors/finding.ts'
 import type { Plan } from '../../plan/plan.ts'
-import { type ClusterFlags, withClusterFlags } from '../cluster.ts'
+import { type ClusterFlags, gatherSnapshot, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
-import { formatFindings } from '../output/findings.ts'
+import { printFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialiseResult } from '../output/format.ts'
-import { gatherEvidence } from './gather-evidence.ts'
+import { evidenceKinds, gatherEvidence } from './gather-evidence.ts'
 import { formatReport, formatRules } from './print-report.ts'
 
 interface Options extends ClusterFlags {
   readonly file?: string
   readonly lock?: string
   readonly from?: string
+  readonly save?: string
   readonly list?: boolean
   readonly output: Format
 }
@@ -31,12 +33,18 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom doctor -f site.yaml            # also compare with the plan',
     'stackloom doctor -n openstack2 -o json   # one cloud, as JSON',
     'stackloom doctor --from must-gather/     # read a folder of dumps',
+    'stackloom doctor --save dump/            # diagnose, and keep the evidence for others',
     'stackloom doctor --list -o wide          # list all rules and the kinds they read',
     'stackloom explain SL9502                 # explain a finding in detail',
   ])
     .option('-f, --file <file>', 'compare with the plan of this site file')
     .option('--lock <file>', 'lock file (default: beside the site file)')
     .option('--from <dir>', 'read a must-gather or any folder of YAML and JSON dumps instead of a cluster')
+    .addOption(
+      new Option('--save <dir>', 'write what was read as dumps for --from, also for verify and status').conflicts(
+        'from',
+      ),
+    )
     .option('--list', 'list the rules instead of evaluating them')
     .addOption(outputOption(['table', 'wide', 'json', 'yaml']))
     .action((options: Options) => act(() => (options.list ? listRules(options, io) : runDoctor(options, io))))
@@ -62,10 +70,11 @@ async function runDoctor(options: Options, io: Io): Promise<ExitCode> {
   const { snapshot, findings } = await withProgressMessage(io, () =>
     gatherEvidence(source, rules, namespace === undefined ? clouds : [namespace], io),
   )
+  if (options.save !== undefined) await saveEvidence(snapshot, options.save, options, io)
   const full = diagnose({ snapshot, now: Date.now(), ...(plan && { plan }) }, rules)
   const report = namespace === undefined ? full : filterByNamespace(namespace, full)
   const allFindings = [...findings, ...report.findings]
-  io.stderr(formatFindings(allFindings, io.colour.stderr))
+  printFindings(allFindings, io)
   const page = { columns: io.columns, colour: io.colour.stdout, wide: output === 'wide' }
   io.stdout(
     output === 'json' || output === 'yaml'
@@ -74,6 +83,23 @@ async function runDoctor(options: Options, io: Io): Promise<ExitCode> {
   )
   if (hasErrors(report.diagnoses)) return 1
   return report.blind.length > 0 ? 3 : 0
+}
+
+/** With what `verify` and `status` read, so that one dump answers all three. Values of Secrets are not in it. */
+async function saveEvidence(evidence: Snapshot, folder: string, options: Options, io: Io): Promise<void> {
+  const { requiredKinds } = await import('../../verify/verify.ts')
+  const { checks } = await import('../../verify/checks.ts')
+  const { inventoryKinds, parseInventories, statusKinds } = await import('../../deploy/deployment-status.ts')
+  const { saveDump } = await import('./save-dump.ts')
+  const inventories = (await gatherSnapshot(options, inventoryKinds, io)).snapshot
+  const known = new Set(evidenceKinds(rules).map(formatGroupKind))
+  const more = [...inventoryKinds, ...requiredKinds(checks), ...statusKinds(parseInventories(inventories))].filter(
+    (kind) => !known.has(formatGroupKind(kind)),
+  )
+  const { snapshot: rest } = await gatherSnapshot(options, more, io)
+  const all = { objects: [...evidence.objects, ...rest.objects], unread: [...evidence.unread, ...rest.unread] }
+  await saveDump(all, [...evidenceKinds(rules), ...more], folder, io)
+  io.stderr(`${folder} has the evidence; read it with --from ${folder}\n`)
 }
 
 /** Only with `-f`: a site file in the current folder is not used implicitly. */

@@ -12,6 +12,8 @@ import type { KubeObject } from '../../api/object.ts'
 import { diagnose } from '../../doctor/diagnose.ts'
 import { rules } from '../../doctor/rules.ts'
 import { main } from '../main.ts'
+import { evidenceKinds } from './gather-evidence.ts'
+import { saveDump } from './save-dump.ts'
 
 describe('doctor --from a malformed dump', () => {
   let folder: string
@@ -52,6 +54,23 @@ describe('doctor --from a malformed dump', () => {
     put('version.json', '"4.16"')
     const { code, io } = await doctor()
     expect(io.out()).toMatch(/^\d+ of \d+ rules could look, and none of these matches/)
+    expect(code).toBe(3)
+  })
+
+  it('evaluates every rule over a dump that records which kinds were read', async () => {
+    const snapshot = { objects: healthy(), unread: [] }
+    await saveDump(snapshot, evidenceKinds(rules), folder, testIo())
+    const { code, io } = await doctor()
+    expect(io.out()).toBe(`no problems found by ${rules.length} rules\n`)
+    expect(code).toBe(0)
+  })
+
+  it('keeps a kind unknown in a saved dump that could not be read', async () => {
+    const objects = healthy().filter(({ kind }) => kind !== 'Pod')
+    const unread = [{ apiVersion: 'v1', kind: 'Pod', reason: 'forbidden', cause: 'forbidden' as const }]
+    await saveDump({ objects, unread }, evidenceKinds(rules), folder, testIo())
+    const { code, io } = await doctor()
+    expect(io.out()).toMatch(/not evaluated, because these kinds are unknown:\n {2}Pod\n/)
     expect(code).toBe(3)
   })
 

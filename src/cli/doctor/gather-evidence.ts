@@ -1,5 +1,5 @@
 /** Gathers what the rules read, live or from a dump: listed kinds, keys of referenced Secrets, and hosts of nova cells. */
-import type { KubeObject } from '../../api/object.ts'
+import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
 import { formatGroupKind, type Snapshot, type UnreadKind } from '../../api/snapshot.ts'
 import { kindsToGather, NOVA_HOSTS, SECRET } from '../../doctor/kinds.ts'
 import { redactValues, referencedSecrets, type SecretRef } from '../../doctor/referenced-secrets.ts'
@@ -23,6 +23,11 @@ export type ExecInPod = (namespace: string, pod: string, command: readonly strin
 
 const secrets = { apiVersion: 'v1', kind: SECRET }
 const hosts = { apiVersion: 'stackloom.dev/v1alpha1', kind: NOVA_HOSTS.split('/')[1] ?? '' }
+
+/** Every kind that evidence has objects of. */
+export function evidenceKinds(rules: readonly Rule[]): readonly GroupVersionKind[] {
+  return [...kindsToGather(rules), secrets, hosts]
+}
 
 export async function gatherEvidence(
   source: ClusterFlags & { readonly from?: string },
@@ -106,7 +111,7 @@ async function readNovaHosts(
 
 export async function gatherFromDump(from: string, rules: readonly Rule[], stop: AbortSignal): Promise<Evidence> {
   const { loadDump } = await import('../../kube/dump.ts')
-  const gathered = await withTypedObjects(await loadDump(from, [...kindsToGather(rules), secrets, hosts], stop))
+  const gathered = await withTypedObjects(await loadDump(from, evidenceKinds(rules), stop))
   refuseEmptyDump(gathered, from)
   const { snapshot, findings } = gathered
   return {

@@ -3,7 +3,7 @@ import pc from 'picocolors'
 import { objectIdentity } from '../../api/object.ts'
 import type { Diagnosis, Report } from '../../doctor/diagnose.ts'
 import type { Rule } from '../../doctor/rule.ts'
-import { formatFinding, formatWhere } from '../output/findings.ts'
+import { formatFinding, formatWhere, paintSeverity } from '../output/findings.ts'
 import { formatTable } from '../output/table.ts'
 import { oneLine, truncate } from '../output/text.ts'
 
@@ -26,15 +26,15 @@ export function formatReport(report: Report, page: PageOptions): string {
   ].join('')
 }
 
-function renderOverview(causes: readonly Diagnosis[], { columns }: PageOptions): string {
+function renderOverview(causes: readonly Diagnosis[], { columns, colour }: PageOptions): string {
   const rows = causes.map((cause, index) => [
     String(index + 1),
-    cause.severity,
+    paintSeverity(cause.severity, colour),
     cause.code,
     cause.likelihood,
     formatObject(cause),
   ])
-  return formatTable(['#', 'SEVERITY', 'CODE', 'SURE', 'OBJECT'], rows, columns)
+  return formatTable(['#', 'SEVERITY', 'CODE', 'SURE', 'OBJECT'], rows, columns, colour)
 }
 
 function formatObject({ where }: Diagnosis): string {
@@ -83,13 +83,13 @@ function renderSkippedRules({ blind }: Report, { columns, wide }: PageOptions): 
   return head + lines.map((line) => `  ${line}\n`).join('')
 }
 
-export function formatRules(rules: readonly Rule[], { columns, wide }: PageOptions): string {
+export function formatRules(rules: readonly Rule[], { columns, colour, wide }: PageOptions): string {
   const rows = rules.map(({ id, problem, likelihood, looksAt, link }) => [
     problem.code,
-    problem.severity,
+    paintSeverity(problem.severity, colour),
     id,
     ...(wide ? [likelihood, looksAt.join(' '), link] : []),
   ])
   const header = ['CODE', 'SEVERITY', 'RULE', ...(wide ? ['SURE', 'LOOKS AT', 'LINK'] : [])]
-  return formatTable(header, rows, wide ? Number.POSITIVE_INFINITY : columns)
+  return formatTable(header, rows, wide ? Number.POSITIVE_INFINITY : columns, colour)
 }

@@ -2,26 +2,32 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Command } from 'commander'
+import { objectKey } from '../../api/object.ts'
 import { nameNotConfirmed } from '../../deploy/findings/down.ts'
 import { wrongUse } from '../../errors/common.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
+import type { ObjectRef } from '../../kube/client.ts'
 import type { Connection } from '../../kube/connect.ts'
 import type { RunReport } from '../../run/engine.ts'
 import { type ClusterFlags, openCluster } from '../cluster.ts'
 import { type CommandContext, runExitCode, withExamples } from '../command.ts'
 import { type CloudFlags, selectClouds, withCloudFlags } from '../deployment.ts'
+import { timeoutOption } from '../duration.ts'
 import { askToInterrupt } from '../interruption.ts'
 import type { Io } from '../io.ts'
 import { runWithLease } from '../leased-run.ts'
 import { type EventFormat, eventsOption, type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { formatSummary } from '../output/run/summary.ts'
 import { confirmByName } from '../questions.ts'
+import { siteFileOption } from '../site-file.ts'
 
 interface Options extends ClusterFlags, CloudFlags {
   readonly all?: boolean
   readonly file: string
   readonly yes?: boolean
   readonly deleteData?: boolean
+  readonly dryRun?: boolean
+  readonly timeout?: number
   readonly events: EventFormat
   readonly output: Format
 }
@@ -29,13 +35,16 @@ interface Options extends ClusterFlags, CloudFlags {
 export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(withCloudFlags(command, 'take down this cloud'), [
     'stackloom down --cloud rhoso2',
+    'stackloom down --cloud rhoso2 --dry-run    # what would be deleted',
     'stackloom down --cloud rhoso2 --delete-data --yes',
     'stackloom down --all                       # the clouds, then what they shared',
   ])
     .option('--all', 'take down every cloud, node networking, and the operators that Stackloom installed')
-    .option('-f, --file <file>', 'site file whose lock is freed of what is gone', 'site.yaml')
+    .addOption(siteFileOption('site file whose lock is freed of what is gone'))
     .option('-y, --yes', 'do not ask for the name, nor before a running data plane deployment is deleted')
     .option('--delete-data', 'delete the volumes of the clouds too')
+    .option('--dry-run', 'show what would happen and change nothing')
+    .addOption(timeoutOption())
     .addOption(eventsOption())
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: Options) => act(() => takeDown(options, io)))
@@ -51,6 +60,7 @@ async function takeDown(options: Options, io: Io): Promise<ExitCode> {
   const connection = await openCluster(options, io)
   try {
     const cloud = await findClouds(connection, options)
+    if (options.dryRun) return await showRemovals(connection, { ...options, cloud }, io)
     await confirm({ ...options, cloud }, io)
     const mayInterrupt = await askAboutDeployments(connection, { ...options, cloud }, io)
     const report = await run(connection, { ...options, cloud }, mayInterrupt, io)
@@ -63,6 +73,36 @@ async function takeDown(options: Options, io: Io): Promise<ExitCode> {
   } finally {
     await connection.close()
   }
+}
+
+/** The objects that Stackloom created are deleted; what existed before is kept. */
+async function showRemovals({ client }: Connection, { all, cloud = [], output }: Options, io: Io): Promise<ExitCode> {
+  const { selectInventories } = await import('../../deploy/down/down.ts')
+  const { readInventories } = await import('../../deploy/inventory.ts')
+  const inventories = await readInventories(client)
+  const selected = selectInventories(inventories, all ? 'all' : cloud)
+  const shared = all ? inventories.filter((inventory) => inventory.cloud === undefined) : []
+  const groups = [...selected, ...shared].map(({ cloud: name, namespace, objects }) => ({
+    ...(name !== undefined && { cloud: name }),
+    ...(namespace !== undefined && { namespace }),
+    deleted: objects.filter(({ adopted }) => !adopted),
+    kept: objects.filter(({ adopted }) => adopted),
+  }))
+  io.stdout(output === 'table' ? groups.map(formatRemovals).join('') : await serialiseResult({ groups }, output))
+  io.stderr('dry run: nothing was changed\n')
+  return 0
+}
+
+function formatRemovals({ cloud, deleted, kept }: Removals): string {
+  const list = (sign: string, refs: readonly ObjectRef[]): string =>
+    refs.map((ref) => `  ${sign} ${ref.kind} ${objectKey(ref)}\n`).join('')
+  return `${cloud ?? 'shared'}: ${deleted.length} to delete, ${kept.length} to keep\n${list('-', deleted)}${list('=', kept)}`
+}
+
+interface Removals {
+  readonly cloud?: string
+  readonly deleted: readonly ObjectRef[]
+  readonly kept: readonly ObjectRef[]
 }
 
 /** A cloud that left the site file can be taken down too, so a namespace is looked up in the cluster. */
@@ -98,8 +138,8 @@ async function run({ client }: Connection, options: Options, mayInterrupt: boole
   const { deleteSystemNamespace, waitForSystemNamespace, forgetRecordedClouds } = await import(
     '../../deploy/inventory.ts'
   )
-  const { all, cloud = [], deleteData = false, events } = options
-  const report = await runWithLease(client, events, io, async (leased) => {
+  const { all, cloud = [], deleteData = false } = options
+  const report = await runWithLease(client, options, io, async (leased) => {
     const done = await down({ clouds: all ? 'all' : cloud, deleteData, mayInterrupt, ...leased })
     if (done.outcome !== 'done') return done
     // The Lease is in the namespace, so it is deleted last; and still under the Lease, or another run may use it already.

@@ -19,6 +19,12 @@ describe('the catalogue', () => {
     expect([...catalogue.keys()].sort()).toEqual(defined.sort())
   })
 
+  it('has severity info for what leaves nothing to do', () => {
+    const idle = [...catalogue.values()].filter(({ sample }) => /^nothing to do\b/.test(sample.remedy))
+    expect(idle.length).toBeGreaterThan(5)
+    expect(idle.filter(({ severity }) => severity !== 'info').map(({ code }) => code)).toEqual([])
+  })
+
   it.each([...catalogue.values()].map((problem) => [problem.code, problem] as const))(
     '%s has a title, message, remedy and description without gaps',
     (code, { title, sample, description }) => {

@@ -33,6 +33,7 @@ describe('stackloom import', () => {
     const again = testIo({ cwd })
     expect(await main(command, again)).toBe(2)
     expect(again.err()).toContain('SL2061')
+    expect(again.err()).toContain('choose another name with --out')
     expect(await main([...command, '--overwrite'], testIo({ cwd }))).toBe(0)
   })
 

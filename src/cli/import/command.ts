@@ -7,7 +7,7 @@ import type { Imported } from '../../site/import/imported-site.ts'
 import { type ClusterFlags, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { writeNewFile, writeOutput } from '../files.ts'
-import { formatFindings } from '../output/findings.ts'
+import { printFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 import { repeatable } from '../repeatable.ts'
 import { importFrom } from './sources.ts'
@@ -58,13 +58,13 @@ export function define(command: Command, { io, act }: CommandContext): void {
       }
       const imported = await importFrom(files, options, io)
       if (imported.text === undefined || hasErrors(imported.findings)) throw new Failure(imported.findings, 1)
-      io.stderr(formatFindings(imported.findings, io.colour.stderr))
+      printFindings(imported.findings, io)
       if (options.into !== undefined) {
         await writeOutput(options.into, imported.text, io, { replace: true })
         io.stderr(`the clouds are added to ${options.into}. Next: stackloom plan -f ${options.into}\n`)
       } else if (options.out === undefined) io.stdout(await formatImported(imported, options.output))
       else {
-        await writeNewFile(options.out, imported.text, io, options.overwrite === true)
+        await writeNewFile(options.out, imported.text, io, options.overwrite === true, '--out')
         io.stderr(`${options.out} is written. Next: stackloom plan -f ${options.out}\n`)
       }
       return 0

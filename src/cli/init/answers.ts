@@ -1,9 +1,10 @@
 /** Gathers the answers for a starter file, from options and questions. */
-import { failure } from '../../errors/failure.ts'
+import { Failure, failure } from '../../errors/failure.ts'
 import { invalidAnswer } from '../../errors/new-file.ts'
 import { parseAddress } from '../../net/address.ts'
-import type { StarterAnswers } from '../../site/starter.ts'
-import { createAnswers, type Prompter } from '../questions.ts'
+import { readSite } from '../../site/read.ts'
+import { renderStarterSite, type StarterAnswers } from '../../site/starter.ts'
+import { type AnswerCheck, createAnswers, type Prompter } from '../questions.ts'
 
 export interface InitOptions {
   readonly name?: string
@@ -16,7 +17,16 @@ export interface InitOptions {
   readonly storageClass?: string
 }
 
-const DEFAULTS = {
+/** Answers as they are typed. */
+interface TypedAnswers {
+  readonly name: string
+  readonly nodes: string
+  readonly clouds: string
+  readonly families: string
+  readonly dns: string
+}
+
+const DEFAULTS: TypedAnswers = {
   name: 'lab',
   nodes: 'worker-0=enp6s0,worker-1=enp6s0,worker-2=enp6s0',
   clouds: 'rhoso1=openstack',
@@ -24,26 +34,67 @@ const DEFAULTS = {
   dns: '192.168.122.1',
 }
 
-/** Takes answers from options; asks for the rest in a terminal, and uses defaults without one. */
-export async function gatherAnswers(options: InitOptions, ask: Prompter | undefined): Promise<StarterAnswers> {
-  const { text, choose } = createAnswers(ask)
+interface GatheredAnswers {
+  readonly answers: StarterAnswers
+  /** The defaults that were used because there is no terminal to ask on. */
+  readonly assumed: readonly string[]
+}
 
-  const name = await text(options.name, 'Name of the site', DEFAULTS.name)
+/** Takes answers from options; asks for the rest in a terminal, and uses defaults without one. */
+export async function gatherAnswers(options: InitOptions, ask: Prompter | undefined): Promise<GatheredAnswers> {
+  const { text, choose, assumed } = createAnswers(ask)
+  const ofField =
+    (field: keyof TypedAnswers): AnswerCheck =>
+    (answer) =>
+      findReason({ ...DEFAULTS, [field]: answer })
+
+  const name = await text(options.name, 'Name of the site', DEFAULTS.name, ofField('name'))
   const platform = await choose(options.platform, 'Platform of the cluster', ['openshift', 'kubernetes'])
-  const nodes = await text(options.node?.join(','), 'Nodes and their NICs (name=nic,…)', DEFAULTS.nodes)
-  const clouds = await text(options.cloud?.join(','), 'Clouds and their namespaces (name=namespace,…)', DEFAULTS.clouds)
+  const nodes = await text(
+    options.node?.join(','),
+    'Nodes and their NICs (name=nic,…)',
+    DEFAULTS.nodes,
+    ofField('nodes'),
+  )
+  const clouds = await text(
+    options.cloud?.join(','),
+    'Clouds (name,… or name=namespace,…)',
+    DEFAULTS.clouds,
+    ofField('clouds'),
+  )
   const isolation = await choose(options.isolation, 'How are clouds isolated?', ['vlan-per-cloud', 'shared-vlan'])
-  const families = await text(options.families, 'IP versions (4, 6 or 4,6)', DEFAULTS.families)
-  const dns = await text(options.dns?.join(','), 'DNS servers for the clouds', DEFAULTS.dns)
+  const families = await text(options.families, 'IP versions (4, 6 or 4,6)', DEFAULTS.families, ofField('families'))
+  const dns = await text(options.dns?.join(','), 'DNS servers for the clouds', DEFAULTS.dns, ofField('dns'))
+  const typed = parseTyped({ name, nodes, clouds, families, dns })
+  return { answers: { ...typed, platform, isolation, storageClass: options.storageClass }, assumed: assumed() }
+}
+
+/** The file that the answers lead to is read as any other, so that a prompt refuses what a site file cannot have. */
+function findReason(typed: TypedAnswers): string | undefined {
+  try {
+    const parsed = parseTyped(typed)
+    const site = renderStarterSite({
+      ...parsed,
+      platform: 'openshift',
+      isolation: 'vlan-per-cloud',
+      storageClass: undefined,
+    })
+    return readSite(site, 'site.yaml').findings.find(({ severity }) => severity === 'error')?.message
+  } catch (thrown) {
+    if (thrown instanceof Failure) return thrown.findings[0]?.message
+    throw thrown
+  }
+}
+
+type ParsedAnswers = Omit<StarterAnswers, 'platform' | 'isolation' | 'storageClass'>
+
+function parseTyped({ name, nodes, clouds, families, dns }: TypedAnswers): ParsedAnswers {
   return {
     name,
-    platform,
     nodes: splitList(nodes).map(parseNode),
     clouds: splitList(clouds).map(parseCloud),
-    isolation,
     families: splitList(families).map(parseFamily),
     dns: splitList(dns).map(parseServer),
-    storageClass: options.storageClass,
   }
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { Command } from 'commander'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { testIo } from '../../../test/io.ts'
@@ -8,6 +9,7 @@ import { readSite } from '../../site/read.ts'
 import { main } from '../main.ts'
 import type { Prompter } from '../questions.ts'
 import { gatherAnswers } from './answers.ts'
+import { define } from './command.ts'
 
 let cwd: string
 beforeEach(() => void (cwd = mkdtempSync(path.join(tmpdir(), 'stackloom-init-'))))
@@ -84,6 +86,52 @@ describe('stackloom init', () => {
     expect(await main(['init', ...options], io)).toBe(2)
     expect(io.err()).toContain(code)
     expect(existsSync(path.join(cwd, 'site.yaml'))).toBe(false)
+  })
+
+  it('checks for the file before it asks', async () => {
+    writeFileSync(path.join(cwd, 'site.yaml'), 'mine')
+    const command = new Command('init').exitOverride()
+    const io = testIo({ cwd })
+    const refuse = (): never => expect.unreachable('a question was asked')
+    define(command, { io, act: async (work) => void (await work()) }, { text: refuse, choose: refuse })
+    await expect(command.parseAsync([], { from: 'user' })).rejects.toThrow('exists already')
+  })
+
+  it('validates each answer at its prompt, with the rules of a site file', async () => {
+    const wrong: Readonly<Record<string, string>> = {
+      'Name of the site': 'My Site',
+      'Nodes and their NICs (name=nic,…)': 'worker-0',
+      'Clouds (name,… or name=namespace,…)': 'a=x,a=y',
+      'IP versions (4, 6 or 4,6)': '5',
+      'DNS servers for the clouds': 'dns.example.com',
+    }
+    const reasons: Record<string, string | undefined> = {}
+    const questions: Prompter = {
+      text: (message, standard, check) => {
+        reasons[message] = check?.(wrong[message] ?? '')
+        expect(check?.(standard), message).toBeUndefined()
+        return Promise.resolve(standard)
+      },
+      choose: (_, choices) => Promise.resolve(choices[0] as never),
+    }
+    await gatherAnswers({}, questions)
+    expect(Object.keys(reasons)).toEqual(Object.keys(wrong))
+    for (const [message, reason] of Object.entries(reasons)) expect(reason, message).toBeTruthy()
+  })
+
+  it('writes the schema beside the file and names it in the first line', async () => {
+    expect(await main(['init', '-f', 'prod.yaml'], testIo({ cwd }))).toBe(0)
+    const [first] = readFileSync(path.join(cwd, 'prod.yaml'), 'utf8').split('\n')
+    expect(first).toBe('# yaml-language-server: $schema=./prod.schema.json')
+    expect(JSON.parse(readFileSync(path.join(cwd, 'prod.schema.json'), 'utf8'))).toMatchObject({ title: 'Site' })
+  })
+
+  it('says what it assumed without a terminal, and nothing of what an option gives', async () => {
+    const io = testIo({ cwd })
+    expect(await main(['init', '--name', 'prod', '--cloud', 'a'], io)).toBe(0)
+    expect(io.err()).toContain('  Platform of the cluster: openshift\n')
+    expect(io.err()).toContain('  Nodes and their NICs (name=nic,…): worker-0=enp6s0')
+    expect(io.err()).not.toMatch(/Name of the site|Clouds \(/)
   })
 
   it('asks only for what no option sets', async () => {

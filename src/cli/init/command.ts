@@ -1,10 +1,14 @@
 /** `stackloom init`: writes a commented starter file, from questions in a terminal, from options, or from defaults. */
+import path from 'node:path'
 import { type Command, Option } from 'commander'
 import { Failure } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
 import { type CommandContext, withExamples } from '../command.ts'
-import { writeNewFile } from '../files.ts'
+import { refuseExisting, writeNewFile, writeOutput } from '../files.ts'
+import type { Io } from '../io.ts'
+import { serialise } from '../output/format.ts'
 import { openPrompter, type Prompter } from '../questions.ts'
+import { siteFileOption } from '../site-file.ts'
 import type { InitOptions } from './answers.ts'
 
 interface Options extends InitOptions {
@@ -20,11 +24,15 @@ export function define(command: Command, { io, act }: CommandContext, questions?
     'stackloom init --node worker-0=enp6s0 --cloud rhoso1=openstack --cloud rhoso2=openstack2',
     'stackloom init --platform kubernetes -f -       # to stdout',
   ])
-    .option('-f, --file <file>', 'file to write, - for stdout', 'site.yaml')
+    .addOption(siteFileOption('file to write, - for stdout'))
     .option('--name <name>', 'name of the site')
     .addOption(new Option('--platform <platform>', 'platform of the cluster').choices(['openshift', 'kubernetes']))
     .option('--node <name=nic>', 'node and its NIC; may be repeated', collect)
-    .option('--cloud <name=namespace>', 'cloud and its namespace; may be repeated', collect)
+    .option(
+      '--cloud <name=namespace>',
+      'cloud and its namespace, which is its name by default; may be repeated',
+      collect,
+    )
     .option('--families <list>', 'IP versions: 4, 6 or 4,6')
     .addOption(new Option('--isolation <mode>', 'how clouds are isolated').choices(['vlan-per-cloud', 'shared-vlan']))
     .option('--dns <address>', 'DNS server for the clouds; may be repeated', collect)
@@ -32,19 +40,39 @@ export function define(command: Command, { io, act }: CommandContext, questions?
     .option('--overwrite', 'overwrite the file if it exists')
     .action((options: Options) =>
       act(async () => {
+        const { file, overwrite = false } = options
+        // Before the first question, so that no answer is lost.
+        if (file !== '-') refuseExisting(file, io, overwrite)
         const { gatherAnswers } = await import('./answers.ts')
         const { renderStarterSite } = await import('../../site/starter.ts')
         const { readSite } = await import('../../site/read.ts')
         const ask = questions ?? (await openPrompter(io.interactive))
-        const text = renderStarterSite(await gatherAnswers(options, ask))
-        const { findings } = readSite(text, options.file)
+        const { answers, assumed } = await gatherAnswers(options, ask)
+        const schema = schemaFile(file)
+        const text = renderStarterSite(answers, schema)
+        const { findings } = readSite(text, file)
         if (hasErrors(findings)) throw new Failure(findings, 2)
-        if (options.file === '-') io.stdout(text)
+        if (assumed.length > 0)
+          io.stderr(`assumed, because no option gives it:\n${assumed.map((line) => `  ${line}\n`).join('')}`)
+        if (schema === undefined) io.stdout(text)
         else {
-          await writeNewFile(options.file, text, io, options.overwrite === true)
-          io.stderr(`${options.file} is written. Next: stackloom plan -f ${options.file}\n`)
+          await writeNewFile(file, text, io, overwrite)
+          await writeSchema(path.join(path.dirname(file), schema), io)
+          io.stderr(`${file} is written. Next: stackloom plan -f ${file}\n`)
         }
         return 0
       }),
     )
+}
+
+/** `site.schema.json` beside `site.yaml`; undefined for stdout. */
+function schemaFile(file: string): string | undefined {
+  return file === '-' ? undefined : `${path.parse(file).name}.schema.json`
+}
+
+/** Generated, so an older one is replaced. Editors complete and check the site file with it. */
+async function writeSchema(file: string, io: Io): Promise<void> {
+  const { fileSchema } = await import('../schema/file-schemas.ts')
+  await writeOutput(file, await serialise(await fileSchema('site'), 'json'), io, { replace: true })
+  io.stderr(`${file} is written, for editors\n`)
 }

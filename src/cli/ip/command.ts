@@ -9,7 +9,7 @@ import type { AddressAnswer, AddressOrigin, Answer, Free } from '../../plan/look
 import { withConnectionFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
-import { formatFindings, formatWhere } from '../output/findings.ts'
+import { formatWhere, printFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 import { type Planning, type PlanningOptions, planFromFiles, withPlanningOptions } from '../planning.ts'
@@ -63,7 +63,7 @@ async function showLive(query: string, answers: readonly Explained[], options: O
       ? [...answers.map(formatAnswer), ...live.map(formatLive)].join('\n')
       : await serialiseResult({ query, answers, live }, output, [...gaps, ...findings]),
   )
-  io.stderr(formatFindings([...gaps, ...findings], io.colour.stderr))
+  printFindings([...gaps, ...findings], io)
   return findings.length > 0 ? 1 : 0
 }
 

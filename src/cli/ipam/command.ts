@@ -9,7 +9,7 @@ import type { ExitCode } from '../../errors/failure.ts'
 import { type ClusterFlags, gatherSnapshot, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
-import { formatFindings } from '../output/findings.ts'
+import { printFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 
@@ -41,7 +41,7 @@ async function show(options: Options, io: Io): Promise<ExitCode> {
   const { buildUsageReport } = await import('../../controllers/ipam/usage-report.ts')
   const kinds = [netConfigs, ipSets, reservations, addressBlocks]
   const { snapshot, findings } = await gatherSnapshot(options, kinds, io)
-  io.stderr(formatFindings(findings, io.colour.stderr))
+  printFindings(findings, io)
   const index = indexSnapshot(snapshot)
   const objects = {
     netConfigs: index.all('network.openstack.org/NetConfig') as readonly NetConfig[],

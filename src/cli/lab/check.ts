@@ -4,7 +4,7 @@ import { type Finding, hasErrors } from '../../errors/finding.ts'
 import { sumResources } from '../../lab/check/budget.ts'
 import { isRendered } from '../../lab/tree.ts'
 import { type CommandContext, withExamples } from '../command.ts'
-import { formatFindings } from '../output/findings.ts'
+import { printFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 import { type LabOptions, labOptions, type OpenedLab, openLab } from './lab-file.ts'
 
@@ -26,7 +26,7 @@ export function defineCheck(parent: Command, { io, act }: CommandContext): void 
         if (options.output !== 'table') {
           io.stdout(await serialise({ lab: opened.lab.name, totals, findings }, options.output))
         } else {
-          io.stderr(formatFindings(findings, io.colour.stderr))
+          printFindings(findings, io)
           io.stdout(formatSummary(opened, findings))
         }
         return hasErrors(findings) ? 1 : 0

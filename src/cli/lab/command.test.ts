@@ -43,7 +43,7 @@ describe('stackloom lab', () => {
       text: async (message, standard) => (asked.push([message, standard]), standard),
       choose: async (message, choices) => (asked.push([message, choices[0] ?? '']), choices[0] as never),
     }
-    const answers = await gatherLabAnswers({}, questions)
+    const { answers } = await gatherLabAnswers({}, questions)
     expect(asked.map(([, standard]) => standard)).toEqual([
       'three-node',
       'osl',

@@ -5,8 +5,8 @@ import { hasErrors } from '../../errors/finding.ts'
 import { defaultAnswers, type PresetAnswers, presetNames, renderPreset } from '../../lab/presets.ts'
 import { readLab } from '../../lab/read-lab.ts'
 import { type CommandContext, withExamples } from '../command.ts'
-import { writeNewFile } from '../files.ts'
-import { createAnswers, openPrompter, type Prompter } from '../questions.ts'
+import { refuseExisting, writeNewFile } from '../files.ts'
+import { type AnswerCheck, createAnswers, openPrompter, type Prompter } from '../questions.ts'
 
 interface Options extends Partial<Omit<PresetAnswers, 'cores'>> {
   readonly cores?: string
@@ -32,14 +32,20 @@ export function defineInit(parent: Command, { io, act }: CommandContext, questio
     .option('--overwrite', 'overwrite the file')
     .action((options: Options) =>
       act(async () => {
+        const { file, overwrite = false } = options
+        // Before the first question, so that no answer is lost.
+        if (file !== '-') refuseExisting(file, io, overwrite)
         const prompter = questions ?? (await openPrompter(io.interactive))
-        const text = renderPreset(await gatherLabAnswers(options, prompter))
-        const { findings } = readLab(text, options.file)
+        const { answers, assumed } = await gatherLabAnswers(options, prompter)
+        const text = renderPreset(answers)
+        const { findings } = readLab(text, file)
         if (hasErrors(findings)) throw new Failure(findings, 2)
-        if (options.file === '-') io.stdout(text)
+        if (assumed.length > 0)
+          io.stderr(`assumed, because no option gives it:\n${assumed.map((line) => `  ${line}\n`).join('')}`)
+        if (file === '-') io.stdout(text)
         else {
-          await writeNewFile(options.file, text, io, options.overwrite ?? false)
-          io.stderr(`${options.file} is written. Next: stackloom lab check -f ${options.file}\n`)
+          await writeNewFile(file, text, io, overwrite)
+          io.stderr(`${file} is written. Next: stackloom lab check -f ${file}\n`)
         }
         return 0
       }),
@@ -49,16 +55,28 @@ export function defineInit(parent: Command, { io, act }: CommandContext, questio
 export async function gatherLabAnswers(
   options: Partial<Options>,
   prompter: Prompter | undefined,
-): Promise<PresetAnswers> {
-  const { text, choose } = createAnswers(prompter)
-  return {
+): Promise<{ readonly answers: PresetAnswers; readonly assumed: readonly string[] }> {
+  const { text, choose, assumed } = createAnswers(prompter)
+  const ofField =
+    (field: keyof PresetAnswers): AnswerCheck =>
+    (answer) =>
+      findReason({ ...defaultAnswers, [field]: field === 'cores' ? Number(answer) : answer })
+  const cores = String(defaultAnswers.cores)
+  const answers: PresetAnswers = {
     preset: await choose(options.preset, 'How many nodes?', ['three-node', 'four-node']),
-    name: await text(options.name, 'Name of the lab', defaultAnswers.name),
-    cores: Number(await text(options.cores, 'CPU cores of this machine', String(defaultAnswers.cores))),
-    memory: await text(options.memory, 'RAM of this machine', defaultAnswers.memory),
-    disk: await text(options.disk, 'Free disk space', defaultAnswers.disk),
-    domain: await text(options.domain, 'DNS domain', defaultAnswers.domain),
+    name: await text(options.name, 'Name of the lab', defaultAnswers.name, ofField('name')),
+    cores: Number(await text(options.cores, 'CPU cores of this machine', cores, ofField('cores'))),
+    memory: await text(options.memory, 'RAM of this machine', defaultAnswers.memory, ofField('memory')),
+    disk: await text(options.disk, 'Free disk space', defaultAnswers.disk, ofField('disk')),
+    domain: await text(options.domain, 'DNS domain', defaultAnswers.domain, ofField('domain')),
     phase: await choose(options.phase, 'Storage', ['lvm', 'both', 'ceph']),
     containers: await choose(options.containers, 'Container images', ['debian', 'ubuntu']),
   }
+  return { answers, assumed: assumed() }
+}
+
+/** Only the form of an answer: whether the machine suffices depends on all answers, and `lab check` says so. */
+function findReason(answers: PresetAnswers): string | undefined {
+  const { lab, findings } = readLab(renderPreset(answers), 'lab.yaml')
+  return lab ? undefined : findings.find(({ severity }) => severity === 'error')?.message
 }

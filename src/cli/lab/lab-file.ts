@@ -7,7 +7,7 @@ import type { Lab } from '../../lab/lab.ts'
 import { readLab } from '../../lab/read-lab.ts'
 import { readInput } from '../files.ts'
 import type { Io } from '../io.ts'
-import { formatFindings } from '../output/findings.ts'
+import { printFindings } from '../output/findings.ts'
 
 export interface LabOptions {
   readonly file: string
@@ -47,5 +47,5 @@ export async function openValidLab(options: LabOptions, io: Io): Promise<OpenedL
 
 export function printWarnings({ findings }: OpenedLab, io: Io): void {
   const warnings = findings.filter((finding) => finding.severity === 'warning')
-  io.stderr(formatFindings(warnings, io.colour.stderr))
+  printFindings(warnings, io)
 }

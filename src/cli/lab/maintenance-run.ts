@@ -13,7 +13,7 @@ import { openReadOnlyState, openStateStore, withLabLock } from '../../lab/drive/
 import { deleteNeedsName, notRendered } from '../../lab/findings/lab-run.ts'
 import { isRendered } from '../../lab/tree.ts'
 import type { Io } from '../io.ts'
-import { formatFindings } from '../output/findings.ts'
+import { printFindings } from '../output/findings.ts'
 import { type Format, serialise, serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 import type { OpenedLab } from './lab-file.ts'
@@ -82,7 +82,7 @@ stages: ${stages.map(({ name, state }) => `${name} ${state}`).join(', ')}
 export async function printDiagnosis(opened: OpenedLab, output: Format, io: Io): Promise<ExitCode> {
   const findings = diagnose(await gatherFacts(await createReadOnlyContext(opened, io), Date.now))
   if (output === 'table') {
-    io.stderr(formatFindings(findings, io.colour.stderr))
+    printFindings(findings, io)
     const count = findings.length === 1 ? '1 finding' : `${findings.length} findings`
     io.stdout(findings.length === 0 ? `${opened.lab.name} is healthy\n` : `${count}\n`)
   } else io.stdout(await serialise({ lab: opened.lab.name, findings }, output))

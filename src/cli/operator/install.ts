@@ -10,7 +10,7 @@ import type { OperatorPart } from '../../operator/parts/part.ts'
 import { collectCrds, parts } from '../../operator/parts.ts'
 import { type ClusterFlags, openCluster } from '../cluster.ts'
 import type { Io } from '../io.ts'
-import { formatFindings } from '../output/findings.ts'
+import { printFindings } from '../output/findings.ts'
 import { type Format, serialise, serialiseObjects, serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 
@@ -40,7 +40,7 @@ export async function install(options: InstallOptions, io: Io): Promise<ExitCode
   try {
     await refuseInfraOperator(client, io.stop)
     const { parts: selected, skipped } = await selectParts(client, parts, options.parts, false)
-    io.stderr(formatFindings(skipped, io.colour.stderr))
+    printFindings(skipped, io)
     const namespace = options.namespace ?? OPERATOR_NAMESPACE
     const objects = [
       ...(await namespaceToApply(client, namespace)),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { testIo } from '../../../test/io.ts'
 import type { Finding, Severity } from '../../errors/finding.ts'
-import { countFindings, formatFindings } from './findings.ts'
+import { countFindings, formatFindings, printFindings } from './findings.ts'
 
 const finding = (severity: Severity, code: string): Finding => ({ severity, code, message: 'a', remedy: 'b' })
 const findings = [
@@ -13,6 +14,28 @@ const findings = [
 describe('findings', () => {
   it('are printed with errors last, in the order of their place', () => {
     expect(formatFindings(findings, false).match(/SL\d+/g)).toEqual(['SL0001', 'SL0002', 'SL0003', 'SL0004'])
+  })
+
+  it('wrap with a hanging indent on a terminal, and not in a pipe', () => {
+    const long = {
+      ...finding('warning', 'SL0002'),
+      message: 'word '.repeat(30).trim(),
+      remedy: 'do '.repeat(40).trim(),
+    }
+    const written: string[] = []
+    const io = { ...testIo(), stderr: (text: string) => void written.push(text) }
+    printFindings([long], { ...io, terminal: { columns: () => 40 } as never })
+    const lines = written.join('').trimEnd().split('\n')
+    expect(lines.length).toBeGreaterThan(6)
+    expect(lines.filter((line) => line.length > 40)).toEqual([])
+    expect(lines.slice(1).every((line) => line.startsWith('    '))).toBe(true)
+    const remedy = lines.findIndex((line) => line.startsWith('    fix: do'))
+    expect(lines[remedy + 1]).toMatch(/^ {9}do/)
+    for (const target of [io, { ...io, terminal: { columns: () => 0 } as never }]) {
+      written.length = 0
+      printFindings([long], target)
+      expect(written.join('').trimEnd().split('\n')).toHaveLength(2)
+    }
   })
 
   it('are counted by severity', () => {

@@ -1,7 +1,8 @@
 /** Formats findings: location, code and message on the first line, owners and remedy below. */
 import pc from 'picocolors'
 import { type Finding, isFileLocation, type Severity, type Where } from '../../errors/finding.ts'
-import { oneLine, quoteLines } from './text.ts'
+import type { Io } from '../io.ts'
+import { oneLine, quoteLines, wrapText } from './text.ts'
 
 export function formatWhere(where: Where): string {
   if (isFileLocation(where)) return `${where.file}:${where.line}:${where.column}`
@@ -9,24 +10,52 @@ export function formatWhere(where: Where): string {
   return `${where.kind} ${name}${where.path ? ` ${where.path}` : ''}`
 }
 
-export function formatFinding(finding: Finding, colour: boolean): string {
-  const { red, yellow, cyan, dim, bold } = pc.createColors(colour)
-  const paint = { error: red, warning: yellow, info: cyan }[finding.severity]
+export function paintSeverity(severity: Severity, colour: boolean, code = ''): string {
+  const { red, yellow, cyan } = pc.createColors(colour)
+  return { error: red, warning: yellow, info: cyan }[severity](`${severity}${code}`)
+}
+
+/** Wrapped to `columns`, each part with a hanging indent. */
+export function formatFinding(finding: Finding, colour: boolean, columns = Number.POSITIVE_INFINITY): string {
+  const { dim, bold } = pc.createColors(colour)
   const location = finding.where ? `${bold(oneLine(formatWhere(finding.where)))}: ` : ''
-  const owners = (finding.owners ?? []).map((owner) => `\n    ${dim('owner:')} ${oneLine(owner)}`).join('')
-  const remedy = `\n    ${dim('fix:')} ${quoteLines(finding.remedy)}`
-  return `${location}${paint(`${finding.severity} ${finding.code}`)}: ${quoteLines(finding.message)}${owners}${remedy}\n`
+  const lines = [
+    ...wrapLines(
+      `${location}${paintSeverity(finding.severity, colour, ` ${finding.code}`)}: ${quoteLines(finding.message)}`,
+      columns,
+      4,
+    ),
+    ...(finding.owners ?? []).flatMap((owner) => wrapLines(`    ${dim('owner:')} ${oneLine(owner)}`, columns, 11)),
+    ...wrapLines(`    ${dim('fix:')} ${quoteLines(finding.remedy)}`, columns, 9),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function wrapLines(text: string, columns: number, indent: number): readonly string[] {
+  return text.split('\n').flatMap((line) => wrapText(line, columns, ' '.repeat(indent)))
 }
 
 const severities: readonly Severity[] = ['info', 'warning', 'error']
 
 /** Errors are last: the end is what a terminal shows. */
-export function formatFindings(findings: readonly Finding[], colour: boolean): string {
+export function formatFindings(
+  findings: readonly Finding[],
+  colour: boolean,
+  columns = Number.POSITIVE_INFINITY,
+): string {
   return findings
     .toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity))
-    .map((finding) => formatFinding(finding, colour))
+    .map((finding) => formatFinding(finding, colour, columns))
     .join('')
 }
+
+/** Wrapped on a terminal, one line per part elsewhere. With `--quiet` only errors are printed. */
+export function printFindings(findings: readonly Finding[], { alert, stderr, colour, terminal }: FindingsIo): void {
+  const shown = alert ? findings.filter(({ severity }) => severity === 'error') : findings
+  if (shown.length > 0) (alert ?? stderr)(formatFindings(shown, colour.stderr, terminal?.columns()))
+}
+
+type FindingsIo = Pick<Io, 'alert' | 'stderr' | 'colour' | 'terminal'>
 
 /** `1 error, 2 warnings`. */
 export function countFindings(findings: readonly Finding[]): string {

@@ -1,4 +1,5 @@
 /** Formats tables that fit the terminal: the last column is cut with an ellipsis. */
+import pc from 'picocolors'
 
 export type Row = readonly string[]
 
@@ -9,8 +10,10 @@ export function visibleWidth(text: string): number {
   return text.replace(COLOUR, '').length
 }
 
-export function formatTable(header: Row, rows: readonly Row[], columns = 80): string {
-  const all = [header, ...rows].map((row) => row.map(joinLines))
+/** With `colour` the header is bold; cells may have colours of their own. */
+export function formatTable(header: Row, rows: readonly Row[], columns = 80, colour = false): string {
+  const { bold } = pc.createColors(colour)
+  const all = [header.map(bold), ...rows].map((row) => row.map(joinLines))
   const widths = header.map((_, column) =>
     all.reduce((width, row) => Math.max(width, visibleWidth(row[column] ?? '')), 0),
   )

@@ -1,5 +1,6 @@
 /** Formats durations and objects, and keeps text on one line. */
 import type { EventObject } from '../../run/events.ts'
+import { visibleWidth } from './table.ts'
 
 /** `0.4s`, `12s`, `3m04s`, `1h02m`. */
 export function formatDuration(ms: number): string {
@@ -48,6 +49,29 @@ function escapeControl(character: string): string {
 /** Marks every line after the first, so that data cannot look like a line of ours. */
 export function quoteLines(text: string): string {
   return escapeControls(text, false).replaceAll(/\r?\n/g, '\n    | ')
+}
+
+/** Below this width a wrapped text is harder to read than one that the terminal breaks. */
+const NARROW = 20
+
+/**
+ * Wraps at spaces; lines after the first begin with the indent, which counts. A word that is longer than the width gets its
+ * own line. Colour codes take no space.
+ */
+export function wrapText(text: string, width: number, indent = ''): readonly string[] {
+  // A terminal without a size has 0 columns.
+  if (!Number.isFinite(width) || width < NARROW) return [text]
+  const [, margin = '', rest = ''] = /^( *)(.*)$/s.exec(text) ?? []
+  const [first = '', ...words] = rest.split(' ')
+  const lines: string[] = []
+  let line = margin + first
+  for (const word of words) {
+    if (visibleWidth(line) + 1 + visibleWidth(word) > width) {
+      lines.push(line)
+      line = indent + word
+    } else line = `${line} ${word}`
+  }
+  return [...lines, line]
 }
 
 export function truncate(text: string, width: number): string {

@@ -52,6 +52,41 @@ async function run(
 }
 
 describe('stackloom plan', () => {
+  it('colours the header on a terminal, with the same text and width', async () => {
+    writeFileSync(file('site.yaml'), two)
+    const plain = await run('plan --check', { columns: 120 })
+    const coloured = await run('plan --check', { columns: 120, colour: { stdout: true, stderr: true } })
+    expect(coloured.io.out()).toContain('\u001b[1mCLOUD')
+    // oxlint-disable-next-line no-control-regex -- colour codes begin with one
+    expect(coloured.io.out().replaceAll(/\u001b\[\d+m/g, '')).toBe(plain.io.out())
+  })
+
+  it('draws the address map and the topology, and refuses other formats before it writes', async () => {
+    writeFileSync(file('site.yaml'), two)
+    for (const option of ['--picture plan.png', '--picture plan.mmd', '--topology site.pdf']) {
+      const { code, io } = await run(`plan ${option}`)
+      expect(code).toBe(2)
+      expect(io.err()).toContain('must end in .svg')
+    }
+    expect(existsSync(file('site.lock.yaml'))).toBe(false)
+    expect((await run('plan --picture plan.svg --topology site.svg')).code).toBe(0)
+    expect((await run('plan --topology site.mmd')).code).toBe(0)
+    for (const name of ['plan.svg', 'site.svg']) expect(readFileSync(file(name), 'utf8')).toMatch(/^<svg /)
+    expect(readFileSync(file('site.mmd'), 'utf8')).toMatch(/^flowchart /)
+  })
+
+  it('shows only the clouds of --cloud, plans all, and refuses an unknown one', async () => {
+    writeFileSync(file('site.yaml'), two)
+    const { code, io } = await run('plan --cloud rhoso2 -o json')
+    expect(code).toBe(0)
+    const { clouds } = JSON.parse(io.out()) as { readonly clouds: readonly { readonly name: string }[] }
+    expect(clouds.map(({ name }) => name)).toEqual(['rhoso2'])
+    expect(lock()).toContain('rhoso1')
+    const unknown = await run('plan --cloud rhoso3')
+    expect(unknown.code).toBe(2)
+    expect(unknown.io.err()).toContain('rhoso3')
+  })
+
   it('fits 80 columns with a table per cloud and the use of vips spans', async () => {
     writeFileSync(file('site.yaml'), two)
     const { io } = await run('plan', { columns: 80 })

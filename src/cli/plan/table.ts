@@ -1,9 +1,10 @@
 /** Formats a plan as a table: one row per subnet, each span with its use. */
+import pc from 'picocolors'
 import { parseRange, rangeSize } from '../../net/range.ts'
 import type { Change } from '../../plan/changes.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet } from '../../plan/plan.ts'
 import type { AllocatorRole } from '../../site/site.ts'
-import { formatTable, type Row } from '../output/table.ts'
+import { formatTable, type Row, visibleWidth } from '../output/table.ts'
 
 const ROLES: readonly AllocatorRole[] = ['nodes', 'pods', 'vips', 'hosts']
 const WIDE = ['INTERFACE', 'MTU', 'GATEWAY', 'POOL']
@@ -11,24 +12,25 @@ const WIDE = ['INTERFACE', 'MTU', 'GATEWAY', 'POOL']
 export interface TableOptions {
   readonly wide: boolean
   readonly columns: number
+  readonly colour: boolean
 }
 
 /** One table where it fits; otherwise a table per cloud, with the use of the vips spans only. */
-export function planTable(plan: Plan, { wide, columns }: TableOptions): string {
-  const full = oneTable(plan, wide)
-  const fits = full.split('\n').every((line) => line.length <= columns)
-  return wide || fits ? full : plan.clouds.map((cloud) => cloudTable(cloud, columns)).join('\n')
+export function planTable(plan: Plan, { wide, columns, colour }: TableOptions): string {
+  const full = oneTable(plan, wide, colour)
+  const fits = full.split('\n').every((line) => visibleWidth(line) <= columns)
+  return wide || fits ? full : plan.clouds.map((cloud) => cloudTable(cloud, columns, colour)).join('\n')
 }
 
 const spanHeader = ROLES.map((role) => role.toUpperCase())
 
-function oneTable(plan: Plan, wide: boolean): string {
+function oneTable(plan: Plan, wide: boolean, colour: boolean): string {
   const header = ['CLOUD', 'NETWORK', 'VLAN', 'SUBNET', ...spanHeader, ...(wide ? WIDE : [])]
   const rows = plan.clouds.flatMap((cloud) => cloud.networks.flatMap((network) => formatRows(cloud, network, wide)))
-  return formatTable(header, rows, Number.POSITIVE_INFINITY)
+  return formatTable(header, rows, Number.POSITIVE_INFINITY, colour)
 }
 
-function cloudTable(cloud: PlannedCloud, columns: number): string {
+function cloudTable(cloud: PlannedCloud, columns: number, colour: boolean): string {
   const rows = cloud.networks.flatMap((network) =>
     subnetsOf(network).map((subnet) => [
       network.name,
@@ -37,7 +39,7 @@ function cloudTable(cloud: PlannedCloud, columns: number): string {
       ...ROLES.map((role) => (subnet ? spanCell(network, subnet, role, role === 'vips') : '-')),
     ]),
   )
-  const table = formatTable(['NETWORK', 'VLAN', 'SUBNET', ...spanHeader], rows, columns)
+  const table = formatTable(['NETWORK', 'VLAN', 'SUBNET', ...spanHeader], rows, columns, colour)
   return `${cloud.name} (namespace ${cloud.namespace})\n${table}`
 }
 
@@ -93,14 +95,15 @@ function countUsed(network: PlannedNetwork, { family }: PlannedSubnet, role: All
   return role === 'hosts' ? count(network.hosts) : undefined
 }
 
-export function changeTable(changes: readonly Change[]): string {
+export function changeTable(changes: readonly Change[], colour: boolean): string {
+  const { green, yellow } = pc.createColors(colour)
   const rows = changes.map(({ cloud, network, what, from, to, risk }) => [
     network === undefined ? cloud : `${cloud}/${network}`,
     what,
     from ?? '-',
     to ?? '-',
-    risk,
+    risk === 'safe' ? green(risk) : yellow(risk),
   ])
   if (rows.length === 0) return 'nothing changes\n'
-  return formatTable(['WHERE', 'WHAT', 'FROM', 'TO', 'RISK'], rows, Number.POSITIVE_INFINITY)
+  return formatTable(['WHERE', 'WHAT', 'FROM', 'TO', 'RISK'], rows, Number.POSITIVE_INFINITY, colour)
 }

@@ -10,7 +10,7 @@ import type { GitopsTool } from '../../render/gitops/tree.ts'
 import type { RenderedDocument } from '../../render/render.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
-import { formatFindings } from '../output/findings.ts'
+import { printFindings } from '../output/findings.ts'
 import {
   failOnErrors,
   type Planning,
@@ -64,7 +64,7 @@ async function render(options: Options, io: Io): Promise<ExitCode> {
   }
   const planning = await planFromFiles(options, io)
   failOnErrors(planning)
-  io.stderr(formatFindings(planning.findings, io.colour.stderr))
+  printFindings(planning.findings, io)
   rejectUnknownClouds(planning, options.cloud ?? [])
   const { renderDocuments } = await import('../../render/render.ts')
   const documents = renderDocuments(planning.plan)
@@ -118,7 +118,7 @@ async function writeOut(
   // From here on a signal waits: the tree changes as a whole.
   io.stop.throwIfAborted()
   const { written, removed, findings } = await writeTree(path.resolve(io.cwd, out), tree, { overwrite })
-  io.stderr(formatFindings(findings, io.colour.stderr))
+  printFindings(findings, io)
   const changed = written.length + removed.length
   const what = changed === 0 ? 'nothing changed' : `${written.length} written, ${removed.length} removed`
   io.stderr(`${out}: ${tree.size} files, ${what}\n`)

@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { crdSets } from '../../sandbox/settings.ts'
 import { type CommandContext, withExamples } from '../command.ts'
-import { formatFindings } from '../output/findings.ts'
+import { printFindings } from '../output/findings.ts'
 import { type Format, outputOption } from '../output/format.ts'
 import { DEFAULT_NAME, sandboxContext } from './context.ts'
 import { progressPrinter } from './progress-printer.ts'
@@ -57,7 +57,7 @@ export function defineStart(parent: Command, { io, act }: CommandContext): void 
             context,
           )
           end()
-          io.stderr(formatFindings(status.findings, io.colour.stderr))
+          printFindings(status.findings, io)
           io.stdout(await printStatus(status, options.output, io))
           return 0
         } finally {

@@ -1,15 +1,8 @@
 /** `stackloom schema`: prints the JSON Schema of site and lab files, for editors and other tools. */
 import { Argument, type Command } from 'commander'
-import type * as z from 'zod/v4/core'
 import { type CommandContext, withExamples } from '../command.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
-
-type Kind = 'site' | 'lab'
-
-const schemas: Readonly<Record<Kind, () => Promise<readonly [z.$ZodType, string]>>> = {
-  site: async () => [(await import('../../api/site.ts')).siteSchema, 'Site'],
-  lab: async () => [(await import('../../api/lab.ts')).labSchema, 'Lab'],
-}
+import { type FileKind, fileKinds, fileSchema } from './file-schemas.ts'
 
 export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(command, [
@@ -18,14 +11,11 @@ export function define(command: Command, { io, act }: CommandContext): void {
     '# then as the first line of site.yaml, for editors with the YAML language server:',
     '# yaml-language-server: $schema=./site.schema.json',
   ])
-    .addArgument(
-      new Argument('[kind]', 'the kind of file').choices(Object.keys(schemas)).default('site' satisfies Kind),
-    )
+    .addArgument(new Argument('[kind]', 'the kind of file').choices(fileKinds).default('site' satisfies FileKind))
     .addOption(outputOption(['json', 'yaml'], 'json'))
-    .action((kind: Kind, { output }: { output: Format }) =>
+    .action((kind: FileKind, { output }: { output: Format }) =>
       act(async () => {
-        const { toJsonSchema } = await import('../../api/json-schema.ts')
-        io.stdout(await serialise(toJsonSchema(...(await schemas[kind]())), output))
+        io.stdout(await serialise(await fileSchema(kind), output))
         return 0
       }),
     )

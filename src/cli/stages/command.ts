@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { type StageEntry, stageTable } from '../../deploy/stage-table.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { type Format, outputOption, serialiseResult } from '../output/format.ts'
+import { wrapText } from '../output/text.ts'
 
 export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(command, ['stackloom stages', 'stackloom stages -o wide   # with the reason for each dependency'])
@@ -35,19 +36,6 @@ function formatShort({ name, scope, after, replaces }: StageEntry, columns: numb
 
 function formatScope(scope: StageEntry['scope']): string {
   return scope === 'shared' ? 'once' : 'per cloud'
-}
-
-/** Wraps at spaces; a word that is longer than the width gets its own line. */
-function wrapText(text: string, width: number): readonly string[] {
-  const lines: string[] = []
-  let line = ''
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line)
-      line = word
-    } else line = line === '' ? word : `${line} ${word}`
-  }
-  return [...lines, line]
 }
 
 function formatFull({ name, scope, what, after, locks, replaces }: StageEntry): string {

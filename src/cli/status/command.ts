@@ -1,16 +1,18 @@
 /** Defines `stackloom status`: shows the state of deployed clouds, by default only what is not ready. */
 import type { Command } from 'commander'
 import pc from 'picocolors'
+import { systemClock } from '../../clock/clock.ts'
 import type { GroupStatus, ObjectStatus } from '../../deploy/deployment-status.ts'
 import { nothingDeployed } from '../../deploy/findings/down.ts'
 import type { Inventory } from '../../deploy/inventory.ts'
+import { wrongUse } from '../../errors/common.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
 import type { Readiness } from '../../verify/readiness/verdict.ts'
 import { type ClusterFlags, gatherSnapshot } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { type CloudFlags, type NamedCloud, selectClouds, withCloudFlags } from '../deployment.ts'
 import type { Io } from '../io.ts'
-import { formatFindings } from '../output/findings.ts'
+import { printFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { oneLine, truncate } from '../output/text.ts'
 
@@ -18,6 +20,7 @@ interface Options extends ClusterFlags, CloudFlags {
   readonly all?: boolean
   readonly from?: string
   readonly dataPlane?: boolean
+  readonly watch?: boolean
   readonly output: Format
 }
 
@@ -25,18 +28,47 @@ export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(withCloudFlags(command, 'show only this cloud'), [
     'stackloom status                  # only what is not ready',
     'stackloom status --cloud rhoso1 --all',
+    'stackloom status --watch          # again after each change',
     'stackloom status --from must-gather/ -o json',
     'stackloom status --data-plane     # nodes, phases, services, and what each is waiting for',
   ])
     .option('-a, --all', 'show what is ready too')
+    .option('-w, --watch', 'show it again after each change, until Ctrl-C')
     .option('--data-plane', 'show the nodes outside the cluster with their phases and services')
     .option('--from <dir>', 'read a folder of dumps instead of a live cluster')
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: Options) =>
-      act(async () =>
-        options.dataPlane ? (await import('./data-plane-status.ts')).dataPlaneStatus(options, io) : status(options, io),
-      ),
+      act(async () => {
+        const { dataPlaneStatus } = await import('./data-plane-status.ts')
+        const show = (target: Io) => (options.dataPlane ? dataPlaneStatus(options, target) : status(options, target))
+        if (!options.watch) return show(io)
+        if (options.from === undefined) return showChanges(show, io)
+        throw failure(wrongUse, {
+          reason: '--watch excludes --from: a dump does not change',
+          command: 'stackloom status',
+        })
+      }),
     )
+}
+
+/** How often the cluster is read again. */
+const WATCH_MS = 2_000
+
+/** Prints whenever the text differs from the last one. Ends with the stop signal. */
+async function showChanges(show: (target: Io) => Promise<ExitCode>, io: Io): Promise<ExitCode> {
+  let last = ''
+  for (;;) {
+    const printed: { readonly write: (text: string) => void; readonly text: string }[] = []
+    const collect = (write: (text: string) => void) => (text: string) => void printed.push({ write, text })
+    await show(
+      Object.create(io, { stdout: { value: collect(io.stdout) }, stderr: { value: collect(io.stderr) } }) as Io,
+    )
+    const text = printed.map((part) => part.text).join('')
+    if (text !== last) for (const part of printed) part.write(part.text)
+    last = text
+    await systemClock.sleep(WATCH_MS, io.stop)
+    io.stop.throwIfAborted()
+  }
 }
 
 async function status(options: Options, io: Io): Promise<ExitCode> {
@@ -51,7 +83,7 @@ async function status(options: Options, io: Io): Promise<ExitCode> {
   const selected = selectClouds(inventories.flatMap(toNamedCloud), options)
   const shown = inventories.filter(({ cloud }) => selected.length === 0 || selected.includes(cloud ?? ''))
   const groups = computeStatus(shown, snapshot, Date.now())
-  io.stderr(formatFindings([...first.findings, ...findings], io.colour.stderr))
+  printFindings([...first.findings, ...findings], io)
   io.stdout(
     output === 'table'
       ? formatTree(groups, options.all ?? false, io)

@@ -6,7 +6,7 @@ import type { ServiceDefinition } from '../../dataplane/service-definitions/defi
 import type { ExitCode } from '../../errors/failure.ts'
 import { type ClusterFlags, gatherSnapshot } from '../cluster.ts'
 import type { Io } from '../io.ts'
-import { formatFindings } from '../output/findings.ts'
+import { printFindings } from '../output/findings.ts'
 import { type Format, serialiseResult } from '../output/format.ts'
 import { formatTable, type Row } from '../output/table.ts'
 import { oneLine, truncate } from '../output/text.ts'
@@ -19,7 +19,7 @@ export interface DataPlaneOptions extends ClusterFlags {
 
 export async function dataPlaneStatus(options: DataPlaneOptions, io: Io): Promise<ExitCode> {
   const { snapshot, findings } = await gatherSnapshot(options, summarizedKinds(), io)
-  io.stderr(formatFindings(findings, io.colour.stderr))
+  printFindings(findings, io)
   const { namespace, output, all = false } = options
   const states = summarizeNodes(snapshot).filter((node) => namespace === undefined || node.namespace === namespace)
   io.stdout(

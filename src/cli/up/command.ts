@@ -16,10 +16,19 @@ import {
   withDeployment,
   withSelectionFlags,
 } from '../deployment.ts'
+import { timeoutOption } from '../duration.ts'
 import { askToInterrupt } from '../interruption.ts'
 import type { Io } from '../io.ts'
 import { runWithLease } from '../leased-run.ts'
-import { type EventFormat, eventsOption, type Format, outputOption, serialiseResult } from '../output/format.ts'
+import { printFindings } from '../output/findings.ts'
+import {
+  type EventFormat,
+  eventsOption,
+  type Format,
+  outputOption,
+  serialise,
+  serialiseResult,
+} from '../output/format.ts'
 import { formatSummary } from '../output/run/summary.ts'
 import { formatTable } from '../output/table.ts'
 import { type PlanningOptions, saveLock, withPlanningOptions } from '../planning.ts'
@@ -31,6 +40,8 @@ interface Options extends PlanningOptions, ClusterFlags, SelectionFlags {
   readonly prune?: boolean
   readonly forceConflicts?: boolean
   readonly configureCluster?: boolean
+  readonly dryRun?: boolean
+  readonly timeout?: number
   readonly events: EventFormat
   readonly output: Format
 }
@@ -40,6 +51,8 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom up                               # deploys site.yaml; run it again to resume',
     'stackloom up --cloud rhoso2                # one cloud, and what the clouds share',
     'stackloom up --until netattach             # networks only',
+    'stackloom up --dry-run                     # what would change, asked of the API server',
+    'stackloom up --yes --timeout 90m           # stops safely; the same command continues',
     'stackloom up --yes --events jsonl          # in a pipeline',
   ])
     .option('-y, --yes', 'agree to changes with a risk in advance')
@@ -47,6 +60,8 @@ export function define(command: Command, { io, act }: CommandContext): void {
     .option('--prune', 'delete objects of Stackloom that left the site file')
     .option('--force-conflicts', 'take over fields that other managers have set')
     .option('--configure-cluster', 'change cluster-wide settings that the site needs (gateway, DNS)')
+    .option('--dry-run', 'show what would happen and change nothing')
+    .addOption(timeoutOption())
     .addOption(eventsOption())
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: Options) => act(() => withDeployment(options, io, (deployment) => run(deployment, options, io))))
@@ -63,11 +78,12 @@ async function run(deployment: Deployment, options: Options, io: Io): Promise<Ex
   const changes = await diffSite({ client, view, plan, documents }, silentContext(io), selection)
   rejectUnfit(changes)
   await rejectLockConflicts(deployment, changes, options)
+  if (options.dryRun) return showChanges(changes, deployment, options, io)
   const { mayConfigureCluster } = await askConsent(changes, options, io)
   const leaving = options.prune ? changes.leftovers.map(({ ref }) => ref) : []
   const mayInterrupt = await askToInterrupt(leaving, client, options, io)
   await saveLock(planning, io)
-  const report = await runWithLease(client, options.events, io, ({ guard, ...leased }) =>
+  const report = await runWithLease(client, options, io, ({ guard, ...leased }) =>
     up({
       ...leased,
       view,
@@ -89,6 +105,27 @@ async function run(deployment: Deployment, options: Options, io: Io): Promise<Ex
       : await serialiseResult(upJson(report, plan), options.output, [...planning.findings, ...changes.findings]),
   )
   return runExitCode(report, io)
+}
+
+/** As `diff`, but differences are what `up` is for: only what the server refuses is a failure. */
+async function showChanges(
+  changes: SiteChanges,
+  { connection }: Deployment,
+  { forceConflicts = false, output }: Options,
+  io: Io,
+): Promise<ExitCode> {
+  const { dryRun } = await import('../../deploy/site-changes.ts')
+  const { changesJson, formatChanges } = await import('../output/changes.ts')
+  const result = await dryRun(changes, connection.client, { force: forceConflicts, signal: io.stop })
+  const { findings, refusals } = result
+  io.stdout(
+    output === 'table'
+      ? formatChanges(result, { columns: io.columns, colour: io.colour.stdout, brief: false })
+      : await serialise({ ...(changesJson(result) as object), refusals }, output),
+  )
+  printFindings([...findings, ...refusals], io)
+  io.stderr('dry run: nothing was changed\n')
+  return refusals.length > 0 ? 1 : 0
 }
 
 /** Shows what would change, and asks before a change with a risk. */

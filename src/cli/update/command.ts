@@ -7,9 +7,10 @@ import { hasErrors } from '../../errors/finding.ts'
 import type { ClusterFlags } from '../cluster.ts'
 import { type CommandContext, runExitCode, withExamples } from '../command.ts'
 import { type Deployment, selectOneCloud, silentContext, withDeployment, withOneCloudFlag } from '../deployment.ts'
+import { timeoutOption } from '../duration.ts'
 import type { Io } from '../io.ts'
 import { runWithLease } from '../leased-run.ts'
-import { formatFindings } from '../output/findings.ts'
+import { printFindings } from '../output/findings.ts'
 import { type EventFormat, eventsOption, type Format, outputOption, serialise } from '../output/format.ts'
 import { formatSummary } from '../output/run/summary.ts'
 import { formatTable } from '../output/table.ts'
@@ -20,6 +21,8 @@ interface Options extends PlanningOptions, ClusterFlags {
   readonly cloud?: string
   readonly to?: string
   readonly yes?: boolean
+  readonly dryRun?: boolean
+  readonly timeout?: number
   readonly events: EventFormat
   readonly output: Format
 }
@@ -27,10 +30,13 @@ interface Options extends PlanningOptions, ClusterFlags {
 export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(withOneCloudFlag(withPlanningOptions(command), 'update this cloud and no other'), [
     'stackloom update --cloud rhoso1            # shows the versions, then asks for the name of the cloud',
+    'stackloom update --cloud rhoso1 --dry-run  # shows the versions',
     'stackloom update --cloud rhoso1 --to 0.7.0 --yes',
   ])
     .option('--to <version>', "go to this version (default: the site file's, or the newest of the operator)")
     .option('-y, --yes', 'agree to the update in advance')
+    .option('--dry-run', 'show what would happen and change nothing')
+    .addOption(timeoutOption())
     .addOption(eventsOption())
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: Options) => act(() => withDeployment(options, io, (deployment) => run(deployment, options, io))))
@@ -47,8 +53,9 @@ async function run({ planning, connection, view }: Deployment, options: Options,
   const plan = planUpdate(request, view.index())
   const { version, wanted, findings } = plan
   if (hasErrors(findings) || !version || wanted === undefined) throw new Failure(findings, 1)
-  io.stderr(formatFindings(findings, io.colour.stderr))
-  if (isUpdated(plan)) {
+  printFindings(findings, io)
+  if (isUpdated(plan) || options.dryRun) {
+    if (options.dryRun) io.stderr('dry run: nothing was changed\n')
     io.stdout(output === 'table' ? formatVersions(plan, io.columns) : await serialise(planJson(plan), output))
     return 0
   }
@@ -59,7 +66,7 @@ async function run({ planning, connection, view }: Deployment, options: Options,
   }
   const { client } = connection
   const { site } = planning.plan
-  const report = await runWithLease(client, options.events, io, (leased) =>
+  const report = await runWithLease(client, options, io, (leased) =>
     update({ view, site, plan: { ...plan, version, wanted }, ...leased }),
   )
   const { outcome, stages } = report

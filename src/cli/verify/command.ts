@@ -15,7 +15,7 @@ import { type CommandContext, withExamples } from '../command.ts'
 import { selectClouds, withCloudFlags } from '../deployment.ts'
 import { writeOutput } from '../files.ts'
 import type { Io } from '../io.ts'
-import { formatFindings } from '../output/findings.ts'
+import { printFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 import { failOnErrors, type Planning, type PlanningOptions, planFromFiles, withPlanningOptions } from '../planning.ts'
@@ -94,7 +94,7 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
       ? renderTable(results, io)
       : await serialiseResult(toJson(report), options.output, findings),
   )
-  io.stderr(formatFindings(findings, io.colour.stderr))
+  printFindings(findings, io)
   if (results.some(({ verdict }) => verdict === 'failed')) return 1
   return isProved(results) ? 0 : 3
 }
@@ -144,5 +144,5 @@ function renderTable(results: readonly CheckResult[], io: Io): string {
   const rows = results.map(({ cloud, id, verdict, seen }) => [sign[verdict], cloud ?? '-', id, seen])
   const all = results.every(({ verdict }) => verdict === 'passed')
   const last = all ? `all ${results.length} checks passed` : `${results.length} checks: ${formatSummary(results)}`
-  return `${formatTable(['', 'CLOUD', 'CHECK', 'CHECKED'], rows, io.columns)}${last}\n`
+  return `${formatTable(['', 'CLOUD', 'CHECK', 'CHECKED'], rows, io.columns, io.colour.stdout)}${last}\n`
 }

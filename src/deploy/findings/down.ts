@@ -44,7 +44,7 @@ export const operatorInUse = problem<{ operator: string }>({
   code: 'SL4045',
   severity: 'warning',
   message: ({ operator }) => `${operator} stays: an object that does not belong to this site needs it`,
-  remedy: () => 'nothing to do; remove it manually when the other objects are gone',
+  remedy: () => 'remove it manually when the other objects are gone',
 })
 
 export const deploymentRuns = problem<{ deployments: readonly string[] }>({

@@ -180,3 +180,10 @@ export const refusedByCrd = problem<{
   remedy: ({ cluster }) =>
     `plan for this cluster: \`stackloom plan --crd live\`, or set spec.cluster.release${/^\S+$/.test(cluster) ? ` to ${cluster}` : ''}`,
 })
+
+export const runTimedOut = problem<{ ms: number }>({
+  code: 'SL4100',
+  severity: 'error',
+  message: ({ ms }) => `the run was stopped after ${ms / 1000} seconds, as --timeout asks; what is done stays done`,
+  remedy: () => 'run the same command again to continue, with a longer --timeout or without one',
+})

@@ -54,6 +54,8 @@ export function draftSubnets(input: SubnetInput): DraftSubnets {
       const taken = missingFamilies(request, locked.get(request.owner) ?? [], site).flatMap((family) => {
         const cidr = search.take(request.supernets, family)
         if (cidr) return [newSubnet(cidr, request)]
+        // The site file has no source of addresses for it, which is reported where the file is read (SL2006).
+        if (request.supernets.length === 0 && (request.subnets ?? []).length === 0) return []
         const supernets = request.supernets.filter((supernet) => supernet.family === family).map(formatRange)
         const facts = { owner: request.owner, family, supernets: supernets.join(', ') }
         const where = locate(settingPathOrCloud(request, 'supernets'))

@@ -17,10 +17,11 @@ export const vlanDiffers = problem<{ owner: string; cidr: string; subnetVlan: st
   remedy: () => 'write the VLAN once, at the network; a subnet of hosts at another site may have its own',
 })
 
-export const vlanShared = problem<{ segment: string; networks: string }>({
+export const vlanShared = problem<{ clouds: string; count: number }>({
   code: 'SL2203',
   severity: 'warning',
-  message: ({ segment, networks }) => `${networks} share ${segment}: this is one L2 domain, not isolation`,
+  message: ({ clouds, count }) =>
+    `${clouds} share ${count === 1 ? 'a segment: it' : `${count} segments: each`} is one L2 domain, not isolation`,
   remedy: () => 'choose isolation: vlan-per-cloud, if the switches have VLANs to spare',
 })
 

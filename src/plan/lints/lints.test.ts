@@ -35,6 +35,14 @@ describe('a site file with one problem', () => {
     )
   })
 
+  it('reports clouds that share segments once, with every segment', () => {
+    const { plan } = planText(readFileSync(path.join(folder, 'SL2203-shared.yaml'), 'utf8'))
+    const shared = plan.findings.filter(({ code }) => code === 'SL2203')
+    expect(shared).toHaveLength(1)
+    expect(shared[0]?.message).toBe('rhoso1 and rhoso2 share 7 segments: each is one L2 domain, not isolation')
+    expect(shared[0]?.owners).toContain('rhoso1/internalapi and rhoso2/internalapi on VLAN 20 of NIC main')
+  })
+
   it('exists for every code of the plan', () => {
     const codes = [...planCodes].filter((code) => /^SL2[1-5]/.test(code) && !elsewhere.test(code))
     expect(codes.length).toBeGreaterThan(30)

@@ -68,16 +68,24 @@ function lintNames(site: Site, request: NetworkRequest, placement: Placement, lo
   return findings
 }
 
-/** Where the site chooses to share, it gets a warning per segment; otherwise sharing is an error already. */
+/** Where the site chooses to share, it gets one warning for the clouds that do; otherwise sharing is an error already. */
 function lintSharing(site: Site, segments: readonly Segment[], locate: Locate): readonly Finding[] {
   if (site.addressing.isolation !== 'shared-vlan') return []
-  return segments
-    .filter(({ networks }) => new Set(networks.map((owner) => owner.slice(0, owner.indexOf('/')))).size > 1)
-    .map(({ id, networks }) => {
-      const facts = { segment: describeSegment(id), networks: networks.join(' and ') }
-      return finding(vlanShared, facts, {
+  const byClouds = new Map<string, Segment[]>()
+  for (const segment of segments) {
+    const clouds = [...new Set(segment.networks.map((owner) => owner.slice(0, owner.indexOf('/'))))]
+    if (clouds.length < 2) continue
+    const key = clouds.join(' and ')
+    byClouds.set(key, [...(byClouds.get(key) ?? []), segment])
+  }
+  return [...byClouds].map(([clouds, shared]) =>
+    finding(
+      vlanShared,
+      { clouds, count: shared.length },
+      {
         where: locate(['spec', 'addressing', 'isolation']),
-        owners: networks,
-      })
-    })
+        owners: shared.map(({ id, networks }) => `${networks.join(' and ')} on ${describeSegment(id)}`),
+      },
+    ),
+  )
 }

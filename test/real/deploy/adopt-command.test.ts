@@ -57,6 +57,13 @@ describe('stackloom adopt', { timeout: 600_000 }, () => {
     expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)
   })
 
+  it('shows the same move on stdout with --dry-run, and changes nothing', async () => {
+    const { code, err, out } = await adopt('--dry-run')
+    expect(code, err).toBe(0)
+    expect(out).toMatch(/internalapi +12 Services, seconds +internalapi -> openstack0-internalapi/)
+    expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)
+  })
+
   it('moves with consent, keeps every address, and prints the gap of each network', async () => {
     const { code, err, out } = await adopt('--yes', '-o', 'json')
     expect(code, err).toBe(0)

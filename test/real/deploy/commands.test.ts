@@ -4,12 +4,14 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { getField, getString } from '../../../src/api/raw-object.ts'
+import { main } from '../../../src/cli/main.ts'
 import { down } from '../../../src/deploy/down/down.ts'
 import { readInventories, readInventory } from '../../../src/deploy/inventory.ts'
 import type { ObjectRef } from '../../../src/kube/client.ts'
 import { selfCommand } from '../../../src/sandbox/sandbox-context.ts'
 import { useCluster } from '../../cluster.ts'
 import { useFolder } from '../../folder.ts'
+import { testIo } from '../../io.ts'
 import { neverAborted } from '../../never-aborted.ts'
 import { prepareCluster, type RunningActors, runCommands, startActors } from './deployment-fixture.ts'
 import { resourceVersions, settledObjects } from './settled-objects.ts'
@@ -174,8 +176,51 @@ describe('deployment commands', { timeout: 600_000 }, () => {
     const status = await stackloom('status')
     expect(status.code, status.err).toBe(0)
     expect(status.out).toMatch(/✓ rhoso1 .*ready/)
+    const verbose = await stackloom('status', '-v')
+    expect(verbose.err).toMatch(/^connect to https:\/\/\S+, context /m)
+    expect(verbose.err).toMatch(/^GET \/api\S+ 200$/m)
+    expect(status.err).not.toContain('GET ')
     const wide = [...out.split('\n'), ...status.out.split('\n')].filter((line) => line.length > 80)
     expect(wide).toEqual([])
+  })
+
+  it('show what they would do with --dry-run, and write nothing', async () => {
+    const before = resourceVersions(await settledObjects(cluster.connection))
+    const up = await stackloom('up', '--dry-run', '-o', 'json')
+    expect(up.code, up.err).toBe(0)
+    expect(JSON.parse(up.out)).toMatchObject({ changes: [], refusals: [], findings: expect.any(Array) })
+    const down = await stackloom('down', '--cloud', 'rhoso1', '--dry-run')
+    expect(down.code, down.err).toBe(0)
+    expect(down.out).toMatch(/^rhoso1: \d+ to delete, \d+ to keep\n/)
+    expect(down.out).toContain(`  - IPAddressPool ${POOL.namespace}/${POOL.name}\n`)
+    expect(down.err).toContain('dry run: nothing was changed')
+    const all = await stackloom('down', '--all', '--dry-run', '-o', 'json')
+    expect(JSON.parse(all.out)).toMatchObject({ groups: [{ cloud: 'rhoso1' }, { deleted: expect.any(Array) }] })
+    expect(await stackloom('down', '--cloud', 'rhoso9', '--dry-run')).toMatchObject({ code: 1 })
+    expect(resourceVersions(await settledObjects(cluster.connection))).toEqual(before)
+  })
+
+  it('stop safely at --timeout, with exit code 1 and the way to continue', async () => {
+    await edit(POOL, { spec: { autoAssign: true } })
+    const { code, err } = await stackloom('up', '--force-conflicts', '--yes', '--timeout', '1ms')
+    expect(code).toBe(1)
+    expect(err).toContain('SL4100')
+    expect((await stackloom('up', '--timeout', 'soon')).code).toBe(2)
+    expect((await stackloom('up', '--force-conflicts', '--yes', '--timeout', '30m')).code).toBe(0)
+    expect(getField(await get(POOL), 'spec', 'autoAssign')).toBe(false)
+  })
+
+  it('show the status again after each change with --watch, until Ctrl-C', async () => {
+    const stop = new AbortController()
+    const io = testIo({ cwd: folder, stop: stop.signal })
+    const done = main(['status', '--watch', '--all', '--kubeconfig', cluster.kubeconfig], io)
+    await vi.waitFor(() => expect(io.out()).toMatch(/✓ rhoso1/), { timeout: 120_000, interval: 100 })
+    await cluster.client.delete(POOL)
+    await vi.waitFor(() => expect(io.out()).toMatch(/[✗●] rhoso1/), { timeout: 120_000, interval: 100 })
+    stop.abort()
+    expect(await done).toBe(130)
+    expect((await stackloom('status', '--watch', '--from', '.')).code).toBe(2)
+    expect((await stackloom('up', '--yes')).code).toBe(0)
   })
 
   it('show a manual edit in the diff with field, manager and risk, and exit with 1', async () => {

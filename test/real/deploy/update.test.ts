@@ -148,6 +148,14 @@ describe('update', { timeout: 600_000 }, () => {
     expect(await objectsOf('openstack2')).toBe(before)
   })
 
+  it('shows the versions with --dry-run, and changes nothing', async () => {
+    const before = await objectsOf('openstack2')
+    const { code, out } = await command('--cloud', 'rhoso2', '--dry-run')
+    expect(code).toBe(0)
+    expect(out).toMatch(/rhoso2 +0\.6\.0 +0\.6\.0 +0\.7\.0 +0\.7\.0/)
+    expect(await objectsOf('openstack2')).toBe(before)
+  })
+
   it('updates as a command, and reports the new version in the next run', async () => {
     const { code, out, err } = await command('--cloud', 'rhoso2', '--yes', '-o', 'json')
     expect(code, err).toBe(0)

@@ -2,14 +2,14 @@
  * The doctor on a real API server with the real MetalLB: a healthy site in which no rule fires, pending states that
  * MetalLB itself produces, and the same findings from a dump of the same state.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { gatherFromCluster } from '../../../src/cli/doctor/gather-evidence.ts'
 import { main } from '../../../src/cli/main.ts'
-import { type Diagnosis, diagnose } from '../../../src/doctor/diagnose.ts'
+import { type Diagnosis, diagnose, type Report } from '../../../src/doctor/diagnose.ts'
 import { rules } from '../../../src/doctor/rules.ts'
 import { useCluster } from '../../cluster.ts'
 import { service } from '../../doctor/objects.ts'
@@ -205,13 +205,20 @@ describe('the doctor in the sandbox', { timeout: 240_000 }, () => {
       const run = async (...args: readonly string[]) => {
         const io = testIo()
         const code = await main(['doctor', '-o', 'json', ...args], io)
-        return { code, ...(JSON.parse(io.out()) as { readonly diagnoses: readonly Diagnosis[] }) }
+        return { code, ...(JSON.parse(io.out()) as Pick<Report, 'diagnoses' | 'blind'>) }
       }
       const live = await run('--kubeconfig', cluster.kubeconfig)
       const offline = await run('--from', folder)
       expect(live.diagnoses.length).toBeGreaterThanOrEqual(pending.length)
       expect(offline).toMatchObject({ code: 1, diagnoses: live.diagnoses })
       expect(live.code).toBe(1)
+      const saved = path.join(folder, 'saved')
+      const saving = await run('--kubeconfig', cluster.kubeconfig, '--save', saved)
+      const fromSaved = await run('--from', saved)
+      expect(fromSaved).toMatchObject({ diagnoses: saving.diagnoses, blind: saving.blind })
+      expect(readFileSync(path.join(saved, 'Secret.json'), 'utf8')).toMatch(
+        /^\{\n {2}"apiVersion": "v1",\n {2}"kind": "SecretList"/,
+      )
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }

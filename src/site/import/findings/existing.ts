@@ -39,7 +39,7 @@ export const noClouds = problem<{ looked: string }>({
 
 export const poolForeign = problem<{ pool: string; why: string }>({
   code: 'SL2095',
-  severity: 'warning',
+  severity: 'info',
   message: ({ pool, why }) => `the pool ${pool} was left out: ${why}`,
   remedy: () => 'nothing to do if it is not for a cloud; `stackloom plan --live` avoids its addresses',
 })

@@ -38,7 +38,7 @@ export const nodesUnknown = problem<{ node: string; nic: string }>({
 
 export const netConfigStays = problem<{ cloud: string; networks: readonly string[] }>({
   code: 'SL2075',
-  severity: 'warning',
+  severity: 'info',
   message: ({ cloud, networks }) =>
     `${cloud} has networks of its own (${networks.join(', ')}), but install_yamls leaves its NetConfig and control plane at 172.17.0, 172.18.0, 172.19.0 and 172.20.0`,
   remedy: () => 'nothing to do here: the imported hosts spans and VIPs follow the prefixes of the file',
@@ -46,7 +46,7 @@ export const netConfigStays = problem<{ cloud: string; networks: readonly string
 
 export const nncpOverwritten = problem<{ cloud: string; first: string; nic: string }>({
   code: 'SL2076',
-  severity: 'warning',
+  severity: 'info',
   message: ({ cloud, first, nic }) =>
     `make nncp for ${cloud} writes the same policies (${nic}-NODE) as for ${first}, and takes away the node addresses of ${first}`,
   remedy: () => 'nothing to do here: a plan holds the addresses of all clouds, and no cloud owns the nodes',
@@ -54,7 +54,7 @@ export const nncpOverwritten = problem<{ cloud: string; first: string; nic: stri
 
 export const poolsDeleted = problem<{ cloud: string; first: string }>({
   code: 'SL2077',
-  severity: 'warning',
+  severity: 'info',
   message: ({ cloud, first }) => `make metallb_config for ${cloud} first deletes the MetalLB pools of ${first}`,
   remedy: () => 'nothing to do here: pools are named after the namespace, and each cloud keeps its own',
 })
@@ -76,7 +76,7 @@ export const publicPrefix = problem<{ cloud: string; network: string; cidr: stri
 
 export const duplicateDefault = problem<{ cloud: string; first: string; networks: readonly string[] }>({
   code: 'SL2080',
-  severity: 'warning',
+  severity: 'info',
   message: ({ cloud, first, networks }) =>
     `${cloud} does not set ${networks.join(', ')}, and would share the default with ${first}: left to the planner`,
   remedy: () => 'nothing to do; pin a subnet in the site file if it must be a certain one',
@@ -92,14 +92,14 @@ export const sharedSubnet = problem<{ cloud: string; first: string; cidr: string
 
 export const literalStays = problem<{ what: string; variable: string; literal: string }>({
   code: 'SL2082',
-  severity: 'warning',
+  severity: 'info',
   message: ({ what, variable, literal }) => `${variable} does not reach ${what}, which stay at ${literal}`,
   remedy: () => 'nothing to do here: all objects follow the plan',
 })
 
 export const upstreamDualStack = problem<{ cloud: string }>({
   code: 'SL2083',
-  severity: 'warning',
+  severity: 'info',
   message: ({ cloud }) =>
     `${cloud} asks for IPv4 and IPv6: make netattach refuses that, so it was never deployed this way`,
   remedy: () => 'nothing to do here: attachments with both families are rendered',
