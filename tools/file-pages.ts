@@ -39,14 +39,14 @@ interface Section {
 /** The mapping itself, then the mappings below it in the order of their fields. */
 function listSections(name: string, schema: FileSchema): readonly Section[] {
   const fields = Object.entries(isNameMap(schema) ? {} : (schema.properties ?? {}))
-  const own = fields.length > 0 ? [{ name, schema }] : []
+  const section = fields.length > 0 ? [{ name, schema }] : []
   const children = [
     ...fields.map(([field, value]) => [name === '' ? field : `${name}.${field}`, value] as const),
     ...(schema.items ? [[`${name}[]`, schema.items] as const] : []),
     ...(typeof schema.additionalProperties === 'object' ? [[`${name}.*`, schema.additionalProperties] as const] : []),
     ...(schema.anyOf ?? []).map((alternative) => [name, alternative] as const),
   ]
-  return [...own, ...children.flatMap(([child, value]) => listSections(child, value))]
+  return [...section, ...children.flatMap(([child, value]) => listSections(child, value))]
 }
 
 /** A mapping with free keys; its properties are the known ones. */

@@ -59,7 +59,7 @@ const size = z.string().check(z.regex(/^[1-9]\d{0,5}(GiB|GB)$/, 'a size in whole
 const raw = z.record(z.string(), z.unknown())
 const integerFrom = (minimum: number) => z.int().check(z.minimum(minimum))
 
-export const nodeRoles = ['control', 'network', 'monitoring', 'compute', 'storage', 'ceph-mon'] as const
+const nodeRoles = ['control', 'network', 'monitoring', 'compute', 'storage', 'ceph-mon'] as const
 export const networkNames = ['management', 'tunnel', 'external', 'storage'] as const
 
 const network = z.strictObject({

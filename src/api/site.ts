@@ -67,7 +67,7 @@ const endpoint = z.strictObject({
   address: address.describe('its address, which is reserved for it'),
 })
 
-export const networkSchema = z.strictObject({
+const networkSchema = z.strictObject({
   vlan: z
     .union([vlanId, z.literal('untagged')])
     .optional()
@@ -217,7 +217,7 @@ const ceph = z.strictObject({
     .describe('the RBD pools, volumes, images and vms by default'),
 })
 
-export const cloudSchema = z.strictObject({
+const cloudSchema = z.strictObject({
   name: label.describe('name of the cloud; lower case, digits, dashes').meta({ examples: ['rhoso1'] }),
   namespace: label.describe('its namespace in the cluster: a cloud is a namespace').meta({ examples: ['openstack'] }),
   version: text.optional().describe('the OpenStackVersion to deploy'),
@@ -419,7 +419,7 @@ const acceptance = z.strictObject({
   reason: text.describe('why this is accepted, for later readers of the file'),
 })
 
-export const siteSpecSchema = z.strictObject({
+const siteSpecSchema = z.strictObject({
   cluster: cluster.describe('the one cluster that all clouds of this site run on'),
   addressing: addressing.optional().describe('how the planner chooses what the file leaves open'),
   networks: z

@@ -48,7 +48,7 @@ export async function openCluster(flags: ClusterFlags, io: Io): Promise<Connecti
       printFindings([finding(serverWarning, { text })], io)
     },
     ...(verbose && {
-      onResponse: ({ method = 'GET', path: target }, status) => verbose(`${method} ${target} ${status}`),
+      onResponse: ({ method, path: target }, status) => verbose(`${method} ${target} ${status}`),
     }),
   })
   verbose?.(`connect to ${connection.server}, context ${connection.context ?? '(none)'}`)
