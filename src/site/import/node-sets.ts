@@ -56,58 +56,69 @@ interface ImportedNodeSet {
 const DEFAULTS: JsonRecord = { tlsEnabled: true, secretMaxSize: 1_048_576 }
 
 function importNodeSet(source: NodeSetSource, context: NodeSetContext): ImportedNodeSet {
-  const { name, spec, cell, novaConfig, locate } = source
-  const { services, preProvisioned, baremetalSetTemplate, networkAttachments, nodeTemplate, nodes, ...others } = spec
-  const {
-    ansible,
-    ansibleSSHPrivateKeySecret,
-    managementNetwork,
-    networks: commonNetworks,
-    ...template
-  } = asRecord(nodeTemplate)
-  const { ansibleUser, ansibleVars, ...moreAnsible } = asRecord(ansible)
-  const rawAnsible = withoutValues(moreAnsible, { ansiblePort: 22 })
-  const rawTemplate = {
-    ...template,
-    ...(managementNetwork !== undefined && managementNetwork !== 'ctlplane' && { managementNetwork }),
-    ...(hasFields(rawAnsible) && { ansible: rawAnsible }),
-  }
-  const attachments = asStrings(networkAttachments)
-  const overrides = {
-    ...withoutValues(others, DEFAULTS),
-    ...(attachments.join() !== 'ctlplane' && { networkAttachments: networkAttachments ?? null }),
-    ...(hasFields(rawTemplate) && { nodeTemplate: rawTemplate }),
-  }
+  const { name, spec, cell, novaConfig } = source
+  const template = asRecord(spec['nodeTemplate'])
+  const ansible = asRecord(template['ansible'])
   const varsPath = ['nodeTemplate', 'ansible', 'ansibleVars']
-  const vars = withoutSecrets(asRecord(ansibleVars), varsPath, source, context)
-  const hosts = Object.entries(asRecord(nodes)).map(([key, node]) =>
-    importHost(key, asRecord(node), commonNetworks, source, context),
+  const ansibleVars = withoutSecrets(asRecord(ansible['ansibleVars']), varsPath, source, context)
+  const hosts = Object.entries(asRecord(spec['nodes'])).map(([key, node]) =>
+    importHost(key, asRecord(node), template['networks'], source, context),
   )
-  const shared = sharedNetworks(hosts)
-  const user = asString(ansibleUser)
-  const sshSecret = asString(ansibleSSHPrivateKeySecret)
-  const nodeSet: SiteFileNodeSet = {
+  const networks = sharedNetworks(hosts)
+  const services = spec['services']
+  const nodeSet = withoutEmpty({
     name,
-    ...(cell !== undefined && cell !== 'cell1' && { cell }),
-    ...(shared && { networks: shared }),
-    ...(user !== undefined && { ansibleUser: user }),
-    ...(sshSecret !== undefined && { sshSecret }),
-    ...(Array.isArray(services) && { services: [...asStrings(services)] }),
-    ...(hasFields(vars) && { ansibleVars: vars }),
-    ...(preProvisioned !== true && !isRecord(baremetalSetTemplate) && { preProvisioned: false }),
-    ...(novaConfig !== undefined && { novaConfig }),
-    ...(isRecord(baremetalSetTemplate) && preProvisioned !== true && { baremetalSetTemplate }),
-    ...(hasFields(overrides) && { overrides }),
+    cell: cell === 'cell1' ? undefined : cell,
+    networks,
+    ansibleUser: asString(ansible['ansibleUser']),
+    sshSecret: asString(template['ansibleSSHPrivateKeySecret']),
+    services: Array.isArray(services) ? [...asStrings(services)] : undefined,
+    ansibleVars,
+    ...importProvisioning(source, context),
+    novaConfig,
+    overrides: rawSpec(spec),
+  })
+  return {
+    nodeSet: nodeSet as SiteFileNodeSet,
+    hosts: hosts.map(({ networks: hostNetworks, ...host }) =>
+      networks || !hostNetworks ? host : { ...host, networks: hostNetworks },
+    ),
   }
-  if (isRecord(baremetalSetTemplate) && preProvisioned === true) {
-    leaveOut(
-      `baremetalSetTemplate of ${name}`,
-      'its hosts are preProvisioned',
-      locate(['baremetalSetTemplate']),
-      context,
-    )
-  }
-  return { nodeSet, hosts: hosts.map(({ networks, ...host }) => (shared || !networks ? host : { ...host, networks })) }
+}
+
+function importProvisioning({ name, spec, locate }: NodeSetSource, context: NodeSetContext): Partial<SiteFileNodeSet> {
+  const { preProvisioned, baremetalSetTemplate } = spec
+  if (!isRecord(baremetalSetTemplate)) return preProvisioned === true ? {} : { preProvisioned: false }
+  if (preProvisioned !== true) return { baremetalSetTemplate }
+  const where = locate(['baremetalSetTemplate'])
+  leaveOut(`baremetalSetTemplate of ${name}`, 'its hosts are preProvisioned', where, context)
+  return {}
+}
+
+/** Fields that a node set of a site file has in its own form. */
+const SPEC_FIELDS = [
+  'services',
+  'preProvisioned',
+  'baremetalSetTemplate',
+  'networkAttachments',
+  'nodeTemplate',
+  'nodes',
+]
+const TEMPLATE_FIELDS = ['ansible', 'ansibleSSHPrivateKeySecret', 'networks']
+const ANSIBLE_FIELDS = ['ansibleUser', 'ansibleVars']
+
+/** What a node set has no field for, without what the documents have anyway. */
+function rawSpec(spec: JsonRecord): JsonRecord {
+  const template = asRecord(spec['nodeTemplate'])
+  const attachments = spec['networkAttachments']
+  return withoutEmpty({
+    ...withoutValues(withoutKeys(spec, SPEC_FIELDS), DEFAULTS),
+    networkAttachments: asStrings(attachments).join() === 'ctlplane' ? undefined : (attachments ?? null),
+    nodeTemplate: withoutEmpty({
+      ...withoutValues(withoutKeys(template, TEMPLATE_FIELDS), { managementNetwork: 'ctlplane' }),
+      ansible: withoutValues(withoutKeys(asRecord(template['ansible']), ANSIBLE_FIELDS), { ansiblePort: 22 }),
+    }),
+  })
 }
 
 function sharedNetworks(hosts: readonly SiteFileHost[]): string[] | undefined {
@@ -129,33 +140,44 @@ function importHost(
   const requested = asList(ownList ? networks : commonNetworks).flatMap((item, index) =>
     readHostNetwork(asRecord(item), [...path, index], source, context),
   )
-  const held = { ...context.addresses?.(key), ...context.addresses?.(asString(hostName) ?? key) }
-  const addresses: Record<string, string | string[]> = {}
-  for (const { name, fixedIp } of requested) {
-    const known = fixedIp === undefined ? (held[name] ?? []) : [fixedIp]
-    if (known.length > 0) addresses[name] = known.length === 1 ? (known[0] as string) : [...known]
-  }
+  const addresses = pinAddresses(requested, [key, asString(hostName) ?? key], context)
   const reachedAt = asString(ansibleHost)
-  const isAddress = reachedAt !== undefined && parseAddress(reachedAt) !== undefined
-  const vars = withoutSecrets(asRecord(ansibleVars), ['nodes', key, 'ansible', 'ansibleVars'], source, context)
-  const rawAnsible = {
-    ...moreAnsible,
-    ...(reachedAt !== undefined && !isAddress && { ansibleHost: reachedAt }),
-    ...(hasFields(vars) && { ansibleVars: vars }),
-  }
+  // The field of the site file takes addresses only.
+  const isAddress = parseAddress(reachedAt ?? '') !== undefined
   const overrides = {
-    ...(hostName !== undefined && hostName !== key && { hostName }),
     ...others,
-    ...(hasFields(rawAnsible) && { ansible: rawAnsible }),
+    hostName: hostName === key ? undefined : hostName,
+    ansible: withoutEmpty({
+      ...moreAnsible,
+      ansibleHost: isAddress ? undefined : reachedAt,
+      ansibleVars: withoutSecrets(asRecord(ansibleVars), ['nodes', key, 'ansible', 'ansibleVars'], source, context),
+    }),
   }
-  return {
+  return withoutEmpty({
     name: key,
     nodeSet: source.name,
-    ...(requested.length > 0 && { networks: requested.map(({ name }) => name) }),
-    ...(hasFields(addresses) && { addresses }),
-    ...(isAddress && reachedAt !== addresses['ctlplane'] && { ansibleHost: reachedAt }),
-    ...(hasFields(overrides) && { overrides }),
+    networks: requested.length > 0 ? requested.map(({ name }) => name) : undefined,
+    addresses,
+    ansibleHost: isAddress && reachedAt !== addresses['ctlplane'] ? reachedAt : undefined,
+    overrides: withoutEmpty(overrides),
+  }) as SiteFileHost
+}
+
+/** The fixed addresses of a host, and those that its IPSet has. */
+function pinAddresses(
+  requested: readonly HostNetwork[],
+  names: readonly string[],
+  context: NodeSetContext,
+): Readonly<Record<string, string | string[]>> {
+  const held = Object.assign({}, ...names.map((name) => context.addresses?.(name))) as Readonly<
+    Record<string, readonly string[]>
+  >
+  const pins: Record<string, string | string[]> = {}
+  for (const { name, fixedIp } of requested) {
+    const [first, ...more] = fixedIp === undefined ? (held[name] ?? []) : [fixedIp]
+    if (first !== undefined) pins[name] = more.length === 0 ? first : [first, ...more]
   }
+  return pins
 }
 
 interface HostNetwork {
@@ -213,7 +235,7 @@ function holdsSecret(name: string, value: unknown): boolean {
   if (typeof value === 'object' && value !== null) {
     return (
       Object.entries(value).some(([key, child]) => holdsSecret(Array.isArray(value) ? name : key, child)) ||
-      /_logins$/.test(name)
+      name.endsWith('_logins')
     )
   }
   if (typeof value !== 'string' || value === '' || /^\s*\{\{[^}]*\}\}\s*$/.test(value)) return false
@@ -230,8 +252,15 @@ function leaveOut(what: string, why: string, where: Where | undefined, { finding
   findings.push(finding(valueLeftOut, { what, why }, { where }))
 }
 
-function hasFields(fields: JsonRecord): boolean {
-  return Object.keys(fields).length > 0
+/** Without fields that are undefined or have no fields themselves; null stays, because it removes a field. */
+function withoutEmpty(fields: JsonRecord): JsonRecord {
+  const isFilled = (value: unknown): boolean =>
+    value !== undefined && !(isRecord(value) && Object.keys(value).length === 0)
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => isFilled(value)))
+}
+
+function withoutKeys(fields: JsonRecord, keys: readonly string[]): JsonRecord {
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => !keys.includes(key)))
 }
 
 function withoutValues(fields: JsonRecord, defaults: JsonRecord): JsonRecord {
@@ -239,7 +268,7 @@ function withoutValues(fields: JsonRecord, defaults: JsonRecord): JsonRecord {
 }
 
 /** The cell that a nova service configures, by the Secret that the cell's operator writes. */
-export function novaCell(service: KubeObject): string | undefined {
+function novaCell(service: KubeObject): string | undefined {
   const { dataSources, secrets } = asRecord(service['spec'])
   const sources = asList(dataSources).map((source) => asRecord(asRecord(source)['secretRef'])['name'])
   return [...sources, ...asList(secrets)]
