@@ -77,6 +77,10 @@ const coreRules: readonly PolicyRule[] = [
     kindRule(kind, [...READ, 'create', 'patch', 'update'], 'create the roles and nodes of a data plane, set labels'),
   ),
   kindRule(ansibleRunKind, [...READ, 'create', 'update', 'delete'], 'request Ansible runs, and delete old ones'),
+  {
+    ...kindRule(ansibleRunKind, ['list'], 'start no run on a host of another run, also of a namespace that is not served'),
+    scope: 'cluster',
+  },
   ...[dataPlaneKind, dataPlaneRoleKind, dataPlaneNodeKind, ansibleRunKind].flatMap(statusRules),
 ]
 
