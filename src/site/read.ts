@@ -10,7 +10,7 @@ import type { Locator } from '../yaml/locate.ts'
 import { readYaml } from '../yaml/read.ts'
 import { checkSite } from './check-site.ts'
 import { buildSite } from './defaults.ts'
-import { duplicateName, subnetTooLarge } from './findings.ts'
+import { subnetTooLarge } from './findings.ts'
 import type { Site } from './site.ts'
 
 export interface SiteReading extends Locator {
@@ -26,10 +26,12 @@ export function readSite(input: string | Uint8Array, file: string): SiteReading 
   if (!value) return { findings, locate, locateKey }
   const site = buildSite(value)
   const all = [...findings, ...checkSite(value, site, reading)]
-  return { ...(!all.some(isFatal) && { site }), findings: all, locate, locateKey }
+  const isPlannable = !hasEqualClouds(site) && !all.some(({ code }) => code === subnetTooLarge.code)
+  return { ...(isPlannable && { site }), findings: all, locate, locateKey }
 }
 
-/** Two owners of one name, or a subnet that holds all others: a plan would report every address of them. */
-function isFatal({ code }: Finding): boolean {
-  return code === duplicateName.code || code === subnetTooLarge.code
+/** A plan would report every address of two clouds with one name. */
+function hasEqualClouds({ clouds }: Site): boolean {
+  const isRepeated = (values: readonly string[]): boolean => new Set(values).size < values.length
+  return isRepeated(clouds.map(({ name }) => name)) || isRepeated(clouds.map(({ namespace }) => namespace))
 }
