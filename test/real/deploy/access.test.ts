@@ -17,7 +17,7 @@ const cloud = plan.clouds[0] as PlannedCloud
 const PASSWORD = 'a-secret-of-this-test'
 
 describe('stackloom access', { timeout: 600_000 }, () => {
-  const cluster = useCluster({ crds: 'today', metallb: true })
+  const cluster = useCluster({ crds: '0.6.0', metallb: true })
   let cast: RunningActors | undefined
   const folder = useFolder()
 
