@@ -319,7 +319,7 @@ const metallb = z.strictObject({
 })
 
 const catalog = z.strictObject({
-  source: text.optional().describe('the CatalogSource'),
+  source: text.optional().describe('the CatalogSource; with an image, the name of the one that is created'),
   sourceNamespace: text.optional().describe("the CatalogSource's namespace"),
   channel: text.optional().describe('the channel of the subscription'),
   image: text.optional().describe('a custom catalog image; a CatalogSource is created for it'),

@@ -73,8 +73,10 @@ export interface BgpPeer extends SiteFilePeer {
 export type OperatorName = 'nmstate' | 'metallb' | 'certManager' | 'openstack'
 
 export interface OperatorSource {
-  readonly source: string
-  readonly sourceNamespace: string
+  /** Absent for a catalog image whose CatalogSource has no name in the file. */
+  readonly source: string | undefined
+  /** Absent for a catalog image: its CatalogSource is in the namespace of the operator. */
+  readonly sourceNamespace: string | undefined
   readonly channel: string
   /** A catalog image that is not in a known CatalogSource; one is created for it. */
   readonly image: string | undefined
