@@ -92,8 +92,8 @@ const networkSchema = z.strictObject({
   roles: z
     .array(z.enum(['nodes', 'pods', 'vips', 'hosts']))
     .optional()
-    .describe('which allocators a network has; nodes, pods and hosts by default for a network that you add')
-    .meta({ default: ['nodes', 'pods', 'hosts'] }),
+    .describe('which allocators a network has; all by default for a network that you add')
+    .meta({ default: ['nodes', 'pods', 'vips', 'hosts'] }),
   routes: z.array(route).optional().describe('routes of the nodes and data plane hosts through this network'),
   podRoutes: z.array(route).optional().describe('routes of the pods that attach to it'),
   endpoints: z.array(endpoint).optional().describe('individual endpoints: locked single addresses for pods'),

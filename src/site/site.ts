@@ -10,6 +10,9 @@ export type Family = 4 | 6
 /** The allocator that gives out the addresses of a span. */
 export type AllocatorRole = 'nodes' | 'pods' | 'vips' | 'hosts'
 
+/** Every role; the roles of a network that the file adds without naming any. */
+export const allocatorRoles: readonly AllocatorRole[] = ['nodes', 'pods', 'vips', 'hosts']
+
 /** A path in the site file: `['spec', 'clouds', 0, 'namespace']`. */
 export type Path = readonly (string | number)[]
 
