@@ -13,8 +13,6 @@ const cidr = fc.constantFrom(
   '172.17.0.0/32',
   '172.17.0.0/29',
   '172.16.0.0/12',
-  '0.0.0.0/0',
-  '::/0',
   'fd00:bbbb::/64',
   'fd00:bbbb::/127',
   '192.168.122.0/26',
@@ -65,7 +63,8 @@ const cloud = fc.record(
   { requiredKeys: ['name', 'namespace'] },
 )
 const site = fc.record({
-  clouds: fc.array(cloud, { maxLength: 3 }),
+  // Two clouds of one name are refused when the file is read.
+  clouds: fc.uniqueArray(cloud, { maxLength: 3, selector: ({ name }) => name }),
   addressing: some({
     isolation: fc.constantFrom('vlan-per-cloud' as const, 'shared-vlan' as const),
     families: fc.constantFrom<(4 | 6)[]>([4], [6], [4, 6]),
