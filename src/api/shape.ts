@@ -7,7 +7,7 @@ import type { ZodType } from 'zod'
 import type { ZodMiniType } from 'zod/mini'
 import type * as z from 'zod/v4/core'
 import { closestMatch } from '../errors/closest-match.ts'
-import { emptyFile, missingField, unknownField, wrongType, wrongValue } from '../errors/file.ts'
+import { emptyFile, missingField, reservedKey, unknownField, wrongType, wrongValue } from '../errors/file.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import type { ValuePath } from '../yaml/locate.ts'
 import type { YamlReading } from '../yaml/read.ts'
@@ -29,6 +29,11 @@ export function checkShape<T>(
   const { value, findings, locate } = reading
   if (value === undefined) return { findings }
   if (value === null) return { findings: [finding(emptyFile, { wanted }, { where: locate([]) })] }
+  const reserved = reservedKeys(value, []).map((path) => {
+    const facts = { key: RESERVED, parent: formatPath(path.slice(0, -1)) }
+    return finding(reservedKey, facts, { where: reading.locateKey(path) })
+  })
+  if (reserved.length > 0) return { findings: [...findings, ...reserved] }
   // A file is read once: compiling a parser would take longer than parsing.
   const parsed = schema.safeParse(value, { jitless: true })
   if (parsed.success) return { value: parsed.data, findings }
@@ -40,6 +45,19 @@ export function checkShape<T>(
     ({ field, finding: { code } }) => code !== missingField.code || !misspelt.has(field),
   )
   return { findings: [...findings, ...reported.map((slip) => slip.finding)] }
+}
+
+/** Zod leaves it out of every mapping, without an issue. */
+const RESERVED = '__proto__'
+
+function reservedKeys(value: unknown, path: ValuePath): readonly ValuePath[] {
+  if (typeof value !== 'object' || value === null) return []
+  const found: ValuePath[] = Object.hasOwn(value, RESERVED) ? [[...path, RESERVED]] : []
+  for (const [key, child] of Object.entries(value)) {
+    if (typeof child !== 'object') continue
+    found.push(...reservedKeys(child, [...path, Array.isArray(value) ? Number(key) : key]))
+  }
+  return found
 }
 
 interface Context {

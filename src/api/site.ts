@@ -92,8 +92,8 @@ const networkSchema = z.strictObject({
   roles: z
     .array(z.enum(['nodes', 'pods', 'vips', 'hosts']))
     .optional()
-    .describe('which allocators a network has; nodes, pods and hosts by default for a network that you add')
-    .meta({ default: ['nodes', 'pods', 'hosts'] }),
+    .describe('which allocators a network has; all by default for a network that you add')
+    .meta({ default: ['nodes', 'pods', 'vips', 'hosts'] }),
   routes: z.array(route).optional().describe('routes of the nodes and data plane hosts through this network'),
   podRoutes: z.array(route).optional().describe('routes of the pods that attach to it'),
   endpoints: z.array(endpoint).optional().describe('individual endpoints: locked single addresses for pods'),
@@ -319,7 +319,7 @@ const metallb = z.strictObject({
 })
 
 const catalog = z.strictObject({
-  source: text.optional().describe('the CatalogSource'),
+  source: text.optional().describe('the CatalogSource; with an image, the name of the one that is created'),
   sourceNamespace: text.optional().describe("the CatalogSource's namespace"),
   channel: text.optional().describe('the channel of the subscription'),
   image: text.optional().describe('a custom catalog image; a CatalogSource is created for it'),

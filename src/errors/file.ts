@@ -64,6 +64,13 @@ export const unknownField = problem<{
     nearest ? `write ${nearest}, or remove ${field}` : `known here: ${known.join(', ')}`,
 })
 
+export const reservedKey = problem<{ key: string; parent: string }>({
+  code: 'SL1037',
+  severity: 'error',
+  message: ({ key, parent }) => `${parent} has the key ${key}, which no file can use`,
+  remedy: ({ key }) => `remove ${key}, or choose another name`,
+})
+
 export const missingField = problem<{ field: string; parent: string; expected: string }>({
   code: 'SL1021',
   severity: 'error',

@@ -66,6 +66,7 @@ export function readLock(text: string, file: string): LockReading {
   const refuse = (reason: string): LockReading => ({
     findings: [finding(lockUnreadable, { file, reason }, { where: { file, line: 1, column: 1 } })],
   })
+  if (text.includes(MARKED) && !text.trimEnd().endsWith(END)) return refuse('its end is missing')
   let value: unknown
   try {
     value = load(text)
@@ -81,10 +82,15 @@ export function readLock(text: string, file: string): LockReading {
   return { lock: lock as Lock, findings: [] }
 }
 
+/** Comments, so that earlier versions read the file; their locks have neither line. */
+const MARKED = '# The last line marks its end.'
+const END = '# End of the lock.'
+
 const HEADER = `# Written by stackloom: what the planner gave to whom. Commit it; do not edit it.
 # Nothing in it moves unless you say so (stackloom plan --allow-move NAME).
+${MARKED}
 `
 
 export function writeLock(lock: Lock): string {
-  return HEADER + writeYaml({ apiVersion: 'stackloom.dev/v1alpha1', kind: 'SiteLock', ...lock })
+  return `${HEADER}${writeYaml({ apiVersion: 'stackloom.dev/v1alpha1', kind: 'SiteLock', ...lock })}${END}\n`
 }

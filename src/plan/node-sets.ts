@@ -45,6 +45,11 @@ export function hostCell(cloud: Cloud, { cell, nodeSet }: Pick<SiteFileHost, 'ce
   return cell ?? declaredNodeSet(cloud, nodeSet)?.cell ?? cellNames(cloud)[0] ?? 'cell1'
 }
 
+/** The nova service of a node set: that of its cell, or its own where it has a configuration. */
+export function novaServiceName({ name, cell, settings }: Omit<HostNodeSet, 'hosts'>): string {
+  return settings.novaConfig === undefined ? `nova-${cell}` : `nova-of-${name}`
+}
+
 /** The networks that a host is on: its own list or its node set's. Undefined: every network that has a hosts span. */
 export function hostNetworks(cloud: Cloud, host: SiteFileHost): readonly string[] | undefined {
   return host.networks ?? (cloud.file.nodeSets && declaredNodeSet(cloud, hostNodeSet(cloud, host))?.networks)

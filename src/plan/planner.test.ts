@@ -46,6 +46,25 @@ describe('planSite', () => {
     expect(networkOf(plan, 'rhoso2/internalapi').subnets[0]?.cidr).toBe('172.17.1.0/24')
   })
 
+  it('gives a Service a VIP on a network that the file adds, unless its spans have none', () => {
+    const withSubnet = (subnet: object): PartialSiteSpec => ({
+      clouds: [
+        {
+          name: 'rhoso1',
+          namespace: 'openstack',
+          services: { keystone: { network: 'extra' } },
+          networks: { extra: { subnets: [{ cidr: '172.31.0.0/24', ...subnet }] } },
+        },
+      ],
+    })
+    const planned = planSpec(withSubnet({}))
+    expect(listCodes(planned)).toEqual([])
+    expect(networkOf(planned.plan, 'rhoso1/extra').vips).toEqual([
+      expect.objectContaining({ slot: 'keystone.internal', address: '172.31.0.80' }),
+    ])
+    expect(listCodes(planSpec(withSubnet({ spans: { pods: '172.31.0.30-172.31.0.70' } })))).toContain('SL3004')
+  })
+
   it('lets the APIs of a network share one VIP and gives each RabbitMQ its own', () => {
     const { vips } = networkOf(planSpec(two).plan, 'rhoso1/internalapi')
     const shared = new Set(vips.filter((vip) => vip.shared).map((vip) => vip.address))
@@ -213,6 +232,17 @@ describe('the lock', () => {
       expect(lock).toBeUndefined()
       expect(findings.map((finding) => finding.code)).toEqual(['SL2404'])
     }
+  })
+
+  it('refuses a lock that is cut off after any of its lines, and reads one of an earlier version', () => {
+    const { lock } = planSpec(two)
+    const lines = writeLock(lock).trimEnd().split('\n')
+    for (let count = 1; count < lines.length; count += 1) {
+      const { findings } = readLock(`${lines.slice(0, count).join('\n')}\n`, 'site.lock.yaml')
+      expect(findings.map((finding) => finding.code)).toEqual(['SL2404'])
+    }
+    const earlier = lines.filter((line) => !line.startsWith('#')).join('\n')
+    expect(readLock(earlier, 'site.lock.yaml').lock).toEqual(lock)
   })
 
   it('keeps a network that the file would move, and names each address, old and new', () => {

@@ -6,7 +6,15 @@
 import { type Address, formatAddress } from '../net/address.ts'
 import { type Cidr, formatCidr } from '../net/cidr.ts'
 import { formatRange, type Range } from '../net/range.ts'
-import { type AllocatorRole, type Cloud, type CloudNetwork, type Path, type Site, settingPath } from '../site/site.ts'
+import {
+  type AllocatorRole,
+  allocatorRoles,
+  type Cloud,
+  type CloudNetwork,
+  type Path,
+  type Site,
+  settingPath,
+} from '../site/site.ts'
 import type { AddressReader } from './address-reader.ts'
 import type { Tag } from './draft/vlan-ids.ts'
 import { otherFamily } from './findings/addresses.ts'
@@ -15,7 +23,7 @@ import type { Route } from './plan.ts'
 import type { CloudService } from './slots/cloud-services.ts'
 import type { SlotUse } from './slots/slots.ts'
 
-export const roles: readonly AllocatorRole[] = ['nodes', 'pods', 'vips', 'hosts']
+export const roles = allocatorRoles
 
 export type Spans = Readonly<Partial<Record<AllocatorRole, readonly Range[]>>>
 

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto'
 import { MIGRATION_SECRET, SSH_SECRET } from '../api/node-secrets.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { SiteFileCloud, SiteFileHost } from '../api/site.ts'
-import { type HostNodeSet, hostNodeSets } from '../plan/node-sets.ts'
+import { type HostNodeSet, hostNodeSets, novaServiceName } from '../plan/node-sets.ts'
 import type { Plan, PlannedCloud, PlannedHostAddress, PlannedNetwork } from '../plan/plan.ts'
 import { nodeSetRawFields } from '../plan/slots/raw-fields.ts'
 import { detectEra } from '../plan/slots/slots.ts'
@@ -115,10 +115,6 @@ function novaService(cloud: PlannedCloud, set: HostNodeSet): readonly KubeObject
   const metadata = { name: config, namespace: cloud.namespace }
   // The name sorts after the generated files, so that oslo.config reads it last.
   return [{ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { '25-nova-custom.conf': novaConfig } }, service]
-}
-
-function novaServiceName({ name, cell, settings }: HostNodeSet): string {
-  return settings.novaConfig === undefined ? `nova-${cell}` : `nova-of-${name}`
 }
 
 const CEPH_NOVA = 'ceph-nova'

@@ -53,7 +53,8 @@ export function renderOperator(plan: Plan, name: OperatorName): readonly KubeObj
   const operator = operators[name]
   const source = plan.from.cluster.operators[name]
   const namespace = name === 'metallb' ? plan.from.cluster.metallb.namespace : operator.namespace
-  const catalog = source.image ? `${operator.package}-index` : source.source
+  const catalog = source.source ?? `${operator.package}-index`
+  const catalogNamespace = source.sourceNamespace ?? namespace
   const objects: readonly KubeObject[] = [
     {
       apiVersion: 'operators.coreos.com/v1',
@@ -61,7 +62,7 @@ export function renderOperator(plan: Plan, name: OperatorName): readonly KubeObj
       metadata: { name: operator.group, namespace },
       spec: operator.ownNamespace ? { targetNamespaces: [namespace] } : {},
     },
-    ...(source.image ? [catalogSource(catalog, namespace, source.image)] : []),
+    ...(source.image ? [catalogSource(catalog, catalogNamespace, source.image)] : []),
     {
       apiVersion: 'operators.coreos.com/v1alpha1',
       kind: 'Subscription',
@@ -70,7 +71,7 @@ export function renderOperator(plan: Plan, name: OperatorName): readonly KubeObj
         channel: source.channel,
         name: operator.package,
         source: catalog,
-        sourceNamespace: source.image ? namespace : source.sourceNamespace,
+        sourceNamespace: catalogNamespace,
       },
     },
   ]

@@ -6,7 +6,7 @@ import type { KubeObject } from '../api/object.ts'
 import type { PlannedCloud } from '../plan/plan.ts'
 import { type FieldPath, missingFields, pruneFields } from '../plan/release/fields.ts'
 import type { Release } from '../plan/release/releases.ts'
-import { nodeSetRawFields, rawSources } from '../plan/slots/raw-fields.ts'
+import { netConfigRawFields, nodeSetRawFields, rawSources } from '../plan/slots/raw-fields.ts'
 import { asFields, type Fields, mergePatch, setValue } from './merge.ts'
 import { findRequiredValue } from './required-values.ts'
 
@@ -52,6 +52,7 @@ function fillRequired(kind: string, spec: Fields, required: readonly FieldPath[]
 function rawFieldsFor({ kind, metadata }: KubeObject, cloud: PlannedCloud | undefined): readonly Fields[] {
   if (!cloud) return []
   if (kind === 'OpenStackControlPlane') return rawSources(cloud.from).map(({ value }) => value)
+  if (kind === 'NetConfig') return netConfigRawFields(cloud.from).map(({ value }) => value)
   if (kind !== 'OpenStackDataPlaneNodeSet') return []
   return nodeSetRawFields(cloud.from, metadata.name).map(({ value }) => value)
 }

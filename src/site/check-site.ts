@@ -29,7 +29,7 @@ import {
   unlikelyNetworkName,
 } from './findings.ts'
 import { networkTemplates } from './network-templates.ts'
-import { type Cloud, type CloudNetwork, type Path, type Site, settingPath } from './site.ts'
+import { allocatorRoles, type Cloud, type CloudNetwork, type Path, type Site, settingPath } from './site.ts'
 
 export function checkSite(file: SiteFile, site: Site, places: Locator): readonly Finding[] {
   return [
@@ -226,7 +226,7 @@ function checkReferences(cloud: Cloud, { locate }: Locator): readonly Finding[] 
 
 function checkSource(network: CloudNetwork, { addressing }: Site, { locate }: Locator): readonly Finding[] {
   const { name, settings } = network
-  const roles = settings.roles ?? ['nodes', 'pods', 'hosts']
+  const roles = settings.roles ?? allocatorRoles
   if (roles.length === 0) return []
   const sources = [
     ...(settings.subnets ?? []).map((subnet) => subnet.cidr),
@@ -259,7 +259,7 @@ function checkSubnetSizes(network: CloudNetwork, { locate }: Locator): readonly 
 
 /** A network without a NIC has no role on the nodes of the cluster. */
 function checkHostsOnly(network: CloudNetwork, cloud: Cloud, { locate }: Locator): readonly Finding[] {
-  const { nic, attach = 'macvlan', roles = ['nodes', 'pods', 'hosts'], subnets = [], nodes = {} } = network.settings
+  const { nic, attach = 'macvlan', roles = allocatorRoles, subnets = [], nodes = {} } = network.settings
   if (nic !== false) return []
   const used = new Set<string>([...roles, ...subnets.flatMap(({ spans }) => Object.keys(spans ?? {}))])
   if (Object.keys(nodes).length > 0) used.add('nodes')

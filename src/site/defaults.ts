@@ -134,9 +134,8 @@ function buildOperators(file: FileCluster['operators']): Cluster['operators'] {
 
 /** A custom catalog image is a development build: upstream publishes those in the channel `alpha`. */
 function customCatalog(name: OperatorName): OperatorSource {
-  const index = `${name === 'certManager' ? 'cert-manager' : name}-operator-index`
   const channel = name === 'openstack' ? 'alpha' : OPERATORS[name].channel
-  return { source: index, sourceNamespace: 'openshift-marketplace', channel, image: undefined }
+  return { source: undefined, sourceNamespace: undefined, channel, image: undefined }
 }
 
 /** Offsets from a subnet's first address, as in install_yamls. */

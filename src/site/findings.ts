@@ -129,6 +129,13 @@ export const subnetTooLarge = problem<{ cidr: string; network: string; least: nu
   remedy: () => 'write the subnet of this one network, such as 172.17.0.0/24',
 })
 
+export const tooManyClouds = problem<{ clouds: number; most: number }>({
+  code: 'SL2046',
+  severity: 'error',
+  message: ({ clouds, most }) => `this file has ${clouds} clouds; a site has at most ${most}`,
+  remedy: () => 'divide the clouds among several sites, each with a file and a lock of its own',
+})
+
 export const unlikelyNetworkName = problem<{ network: string; nearest: string | undefined; off: boolean }>({
   code: 'SL2039',
   severity: 'warning',

@@ -154,6 +154,19 @@ describe('reading a site file', () => {
     expect(findingsOf(text)).toEqual([expect.objectContaining({ code: 'SL1022', where: at(7, 29) })])
   })
 
+  it('refuses the key __proto__ at its location, also where names and raw fields are free', () => {
+    for (const [found, parent] of [
+      ['{services: {__proto__: {a: 1}}', 'spec.clouds[0].services'],
+      ['{overrides: {controlPlane: {tls: {__proto__: {a: 1}}}}', 'spec.clouds[0].overrides.controlPlane.tls'],
+    ] as const) {
+      const text = smallSite.replace('{name: rhoso1', `${found}, name: rhoso1`)
+      expect(text).not.toBe(smallSite)
+      expect(findingsOf(text)).toEqual([
+        expect.objectContaining({ code: 'SL1037', message: expect.stringContaining(parent) as string }),
+      ])
+    }
+  })
+
   it.each([
     ['an empty file', '', 'SL1016'],
     ['a file of comments', '# nothing\n', 'SL1016'],
@@ -184,13 +197,16 @@ const triggers: Readonly<Record<keyof typeof siteProblems, string>> = {
     networks: { backup: { supernets: ['10.9.0.0/16'] } },
   }),
   subnetTooLarge: smallSiteWith({ networks: { storage: { subnets: [{ cidr: '0.0.0.0/0' }] } } }),
+  tooManyClouds: smallSiteWith({
+    clouds: Array.from({ length: 10_001 }, (_, index) => ({ name: `c${index}`, namespace: `c${index}` })),
+  }),
   hostsOnlyNetwork: smallSiteWith({ networks: { backup: { supernets: ['10.9.0.0/16'], nic: false } } }),
   unlikelyNetworkName: smallSiteWith({ networks: { tenent: { supernets: ['10.9.0.0/16'] } } }),
 }
 
 describe('a problem that a plan would repeat for every address', () => {
   it('is the only finding, and there is nothing to plan', () => {
-    for (const name of ['duplicateName', 'subnetTooLarge'] as const) {
+    for (const name of ['duplicateName', 'subnetTooLarge', 'tooManyClouds'] as const) {
       const { site, findings } = readSite(triggers[name], 'site.yaml')
       expect(site).toBeUndefined()
       expect(new Set(findings.map(({ code }) => code)).size).toBe(1)

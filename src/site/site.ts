@@ -10,6 +10,9 @@ export type Family = 4 | 6
 /** The allocator that gives out the addresses of a span. */
 export type AllocatorRole = 'nodes' | 'pods' | 'vips' | 'hosts'
 
+/** Every role; the roles of a network that the file adds without naming any. */
+export const allocatorRoles: readonly AllocatorRole[] = ['nodes', 'pods', 'vips', 'hosts']
+
 /** A path in the site file: `['spec', 'clouds', 0, 'namespace']`. */
 export type Path = readonly (string | number)[]
 
@@ -73,8 +76,10 @@ export interface BgpPeer extends SiteFilePeer {
 export type OperatorName = 'nmstate' | 'metallb' | 'certManager' | 'openstack'
 
 export interface OperatorSource {
-  readonly source: string
-  readonly sourceNamespace: string
+  /** Absent for a catalog image whose CatalogSource has no name in the file. */
+  readonly source: string | undefined
+  /** Absent for a catalog image: its CatalogSource is in the namespace of the operator. */
+  readonly sourceNamespace: string | undefined
   readonly channel: string
   /** A catalog image that is not in a known CatalogSource; one is created for it. */
   readonly image: string | undefined

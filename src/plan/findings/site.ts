@@ -95,6 +95,22 @@ export const provisionedTwice = problem<{ cloud: string; nodeSet: string }>({
   remedy: () => 'remove `preProvisioned: true` to provision the hosts, or remove `baremetalSetTemplate`',
 })
 
+export const novaConfigUnused = problem<{ cloud: string; nodeSet: string; service: string }>({
+  code: 'SL2538',
+  severity: 'warning',
+  message: ({ cloud, nodeSet, service }) =>
+    `${cloud}: novaConfig of the node set ${nodeSet} has no effect, because the set does not run ${service}`,
+  remedy: ({ service }) => `add ${service} to the \`services\` of the set, or remove \`novaConfig\``,
+})
+
+export const domainUnused = problem<{ domain: string }>({
+  code: 'SL2539',
+  severity: 'info',
+  message: ({ domain }) =>
+    `spec.cluster.domain ${domain} has no effect: Routes get the domain of the cluster's ingress`,
+  remedy: () => 'remove it; the domain of Routes is in the Ingress configuration of the cluster',
+})
+
 export const ownerNotFound = problem<{ query: string; nearest: string | undefined }>({
   code: 'SL2508',
   severity: 'error',

@@ -38,7 +38,11 @@ export function lintLocked(input: LockedInput): readonly Finding[] {
   for (const draft of networks) {
     const { cloud, network } = draft.request
     if (!lockedNetwork(lock, cloud.name, network.name)) continue
-    for (const kept of [...tagSettings(draft, input), ...bridgeSetting(draft), ...subnetSettings(draft, input)]) {
+    for (const kept of [
+      ...tagSettings(draft, input),
+      ...bridgeSetting(draft, input),
+      ...subnetSettings(draft, input),
+    ]) {
       const all = bySetting.get(kept.setting)
       if (all) all.push(kept)
       else bySetting.set(kept.setting, [kept])
@@ -79,11 +83,14 @@ function tagSettings({ request, placement }: DraftNetwork, { site, networks }: L
 }
 
 /** A name in a template is for one segment, so that other segments have names of their own. */
-function bridgeSetting({ request, placement }: DraftNetwork): readonly Kept[] {
+function bridgeSetting({ request, placement }: DraftNetwork, { networks }: LockedInput): readonly Kept[] {
   const { network, owner } = request
   const { bridge } = network.settings
   const path = settingPath(network, 'bridge')
-  if (typeof bridge !== 'string' || !path || !placement || placement.bridge === bridge) return []
+  if (typeof bridge !== 'string' || !path || !placement) return []
+  if (networks.some((draft) => draft.request.network.name === network.name && draft.placement?.bridge === bridge)) {
+    return []
+  }
   const kept = `${owner} has ${placement.bridge === undefined ? 'no bridge' : `the bridge ${placement.bridge}`}`
   return [{ setting: path.join('.'), value: bridge, kept, path }]
 }

@@ -3,14 +3,28 @@
  *
  * Pure. Names and networks of node sets are checked when the file is read.
  */
-import type { SiteFileHost } from '../../api/site.ts'
+import type { SiteFileHost, SiteFileNodeSet } from '../../api/site.ts'
 import { closestMatch } from '../../errors/closest-match.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { unknownReference } from '../../site/findings.ts'
 import type { Cloud, Path } from '../../site/site.ts'
 import type { Locate } from '../address-reader.ts'
-import { hostWithoutNodeSet, nodeSetCells, nodeSetWithoutHosts, provisionedTwice } from '../findings/site.ts'
-import { type HostNodeSet, hostCell, hostNodeSet, hostNodeSets, isKnownNodeSet, namedCells } from '../node-sets.ts'
+import {
+  hostWithoutNodeSet,
+  nodeSetCells,
+  nodeSetWithoutHosts,
+  novaConfigUnused,
+  provisionedTwice,
+} from '../findings/site.ts'
+import {
+  type HostNodeSet,
+  hostCell,
+  hostNodeSet,
+  hostNodeSets,
+  isKnownNodeSet,
+  namedCells,
+  novaServiceName,
+} from '../node-sets.ts'
 import { hostCells } from '../slots/cloud-services.ts'
 
 export function lintNodeSets(cloud: Cloud, locate: Locate): readonly Finding[] {
@@ -55,7 +69,8 @@ function lintHost(cloud: Cloud, host: SiteFileHost, index: number, locate: Locat
 function lintDeclared(cloud: Cloud, locate: Locate): readonly Finding[] {
   const sets = hostNodeSets(cloud)
   const different = sets.flatMap((set) => lintCellsOfSet(cloud, set, locate))
-  const declared = (cloud.file.nodeSets ?? []).flatMap(({ name, baremetalSetTemplate, preProvisioned }, index) => {
+  const declared = (cloud.file.nodeSets ?? []).flatMap((nodeSet, index) => {
+    const { name, baremetalSetTemplate, preProvisioned } = nodeSet
     const facts = { cloud: cloud.name, nodeSet: name }
     const path = [...cloud.path, 'nodeSets', index]
     return [
@@ -65,9 +80,19 @@ function lintDeclared(cloud: Cloud, locate: Locate): readonly Finding[] {
       ...(baremetalSetTemplate && preProvisioned === true
         ? [finding(provisionedTwice, facts, { where: locate([...path, 'baremetalSetTemplate']) })]
         : []),
+      ...lintNovaConfig(cloud, nodeSet, [...path, 'novaConfig'], locate),
     ]
   })
   return [...different, ...declared]
+}
+
+function lintNovaConfig(cloud: Cloud, nodeSet: SiteFileNodeSet, path: Path, locate: Locate): readonly Finding[] {
+  const { name, role, novaConfig } = nodeSet
+  if (novaConfig === undefined) return []
+  const service = novaServiceName({ name, cell: '', settings: nodeSet })
+  const services = nodeSet.services ?? (role ? undefined : cloud.file.dataPlane?.services)
+  if (services ? services.includes(service) : role !== 'networker') return []
+  return [finding(novaConfigUnused, { cloud: cloud.name, nodeSet: name, service }, { where: locate(path) })]
 }
 
 /** nova-compute of a host talks to the message bus of its cell, which the nova service of the set configures. */

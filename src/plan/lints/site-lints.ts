@@ -11,6 +11,7 @@ import { NAME_LIMIT } from '../draft/interfaces.ts'
 import { slotUnknown } from '../findings/capacity.ts'
 import {
   badNamespace,
+  domainUnused,
   duplicateHost,
   duplicateNamespace,
   interfaceTooLong,
@@ -31,10 +32,16 @@ export function lintSite(site: Site, clouds: readonly CloudRequest[], locate: Lo
     ...lintHosts(site.clouds, locate),
     ...site.clouds.flatMap((cloud) => lintNodeSets(cloud, locate)),
     ...lintLimits(site, locate),
+    ...lintDomain(site, locate),
     ...lintPools(site.clouds, locate),
     ...clouds.flatMap((cloud) => lintSlots(cloud, locate)),
     ...lintNics(site, locate),
   ]
+}
+
+function lintDomain({ cluster: { domain } }: Site, locate: Locate): readonly Finding[] {
+  if (domain === undefined) return []
+  return [finding(domainUnused, { domain }, { where: locate(['spec', 'cluster', 'domain']) })]
 }
 
 function lintNamespaces(clouds: readonly Cloud[], locate: Locate): readonly Finding[] {

@@ -58,7 +58,16 @@ export function checkRawFields(cloud: Cloud, { release }: SlotTable, locate: Loc
   const novaConfigs = (cloud.file.nodeSets ?? []).flatMap(({ novaConfig }, index) =>
     novaConfig === undefined ? [] : checkConfig(novaConfig, locate([...cloud.path, 'nodeSets', index, 'novaConfig'])),
   )
-  return [...controlPlane, ...nodeSets, ...novaConfigs]
+  const netConfig = netConfigRawFields(cloud).flatMap((source) =>
+    nameFindings(cloud, source, 'NetConfig', release, locate),
+  )
+  return [...controlPlane, ...nodeSets, ...netConfig, ...novaConfigs]
+}
+
+/** Raw fields in the shape of a NetConfig's spec. */
+export function netConfigRawFields({ file, path }: Cloud): readonly RawSource[] {
+  const value = file.overrides?.netConfig
+  return value ? [{ value, path: [...path, 'overrides', 'netConfig'], depth: 0 }] : []
 }
 
 /** Raw fields in the shape of a NodeSet's spec: those of one node set, or all that the file has. */

@@ -163,11 +163,12 @@ function unservedNetworks(cloud: Cloud, uses: readonly SlotUse[], locate: Locate
   })
 }
 
-/** Whether a network has the role, by its template or by its spans. */
+/** Whether a network has the role, by its template or by its spans; a subnet without spans gets them by the layout. */
 export function givesVips(network: CloudNetwork | undefined): boolean {
   if (!network) return false
   const { roles, subnets } = network.settings
-  return roles?.includes('vips') ?? subnets?.some((subnet) => subnet.spans?.vips !== undefined) ?? false
+  if (roles) return roles.includes('vips')
+  return subnets?.some(({ spans }) => !spans || spans.vips !== undefined) ?? true
 }
 
 function publicFindings(input: SlotUseInput, services: readonly CloudService[]): readonly Finding[] {
