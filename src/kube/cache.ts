@@ -215,11 +215,18 @@ export function sourceKey({ kind, namespace, labelSelector, fieldSelector, metad
 /** An author of objects can add any number of owners; ours are among the first. */
 const MAX_OWNERS = 8
 
-/** What identifies an object. Labels and annotations are left out: together they may be as large as the content. */
-export function identityOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {
-  const { name, namespace, uid, resourceVersion, deletionTimestamp, ownerReferences } = metadata
-  const optional = { namespace, uid, resourceVersion, deletionTimestamp }
-  const given = Object.entries(optional).filter(([, value]) => value !== undefined)
-  const owners = ownerReferences && { ownerReferences: ownerReferences.slice(0, MAX_OWNERS) }
-  return { apiVersion, kind, metadata: { name, ...Object.fromEntries(given), ...owners } }
+/**
+ * Reduces an object to what identifies it, and the given label. Other labels and annotations are left out: together they
+ * may be as large as the content.
+ */
+export function createIdentityTransform(label: string | undefined): (object: KubeObject) => KubeObject {
+  return ({ apiVersion, kind, metadata }) => {
+    const { name, namespace, uid, resourceVersion, deletionTimestamp, ownerReferences } = metadata
+    const optional = { namespace, uid, resourceVersion, deletionTimestamp }
+    const given = Object.entries(optional).filter(([, value]) => value !== undefined)
+    const owners = ownerReferences && { ownerReferences: ownerReferences.slice(0, MAX_OWNERS) }
+    const value = label === undefined ? undefined : metadata.labels?.[label]
+    const labels = label !== undefined && value !== undefined && { labels: { [label]: value } }
+    return { apiVersion, kind, metadata: { name, ...Object.fromEntries(given), ...owners, ...labels } }
+  }
 }

@@ -11,8 +11,8 @@ import {
   type Cache,
   type CacheReader,
   createCache,
+  createIdentityTransform,
   type IndexFunction,
-  identityOf,
   type Source,
   sourceKey,
 } from './cache.ts'
@@ -99,7 +99,10 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     if (known) return known
     const { kind, namespace, labelSelector, fieldSelector, metadataOnly } = source
     const name = [kind.kind, namespace, labelSelector, fieldSelector].filter(Boolean).join(' ')
-    const cache = createCache({ freeze, ...optional({ transform: metadataOnly ? identityOf : transform }) })
+    const cache = createCache({
+      freeze,
+      ...optional({ transform: metadataOnly ? createIdentityTransform(labelSelector) : transform }),
+    })
     const observer = metrics?.reflector(name, () => created.reflector.status())
     const plain = { kind, ...optional({ namespace, labelSelector, fieldSelector, metadataOnly }) }
     const served = namespace === undefined ? namespacesFor?.(kind) : undefined

@@ -34,6 +34,8 @@ export interface YamlLimits {
   readonly expandedLength?: number
   /** The parser visits the whole document for each alias. */
   readonly aliases?: number
+  /** Tags of texts, which are read without them; any other unknown tag is an error. */
+  readonly textTags?: readonly string[]
 }
 
 /** Parses one document. A second one is an error, because it would be ignored. */
@@ -60,7 +62,7 @@ export function readYamlStream(
     return { file, line: Math.max(1, line), column: Math.max(1, col) }
   }
   try {
-    return parse(text, lines)
+    return parse(text, lines, limits.textTags ?? [])
       .filter((document) => !isEmpty(document) || document.errors.length > 0)
       .map((document) => readDocument(document, text, locationAt, limits))
   } catch (thrown) {
@@ -71,13 +73,14 @@ export function readYamlStream(
   }
 }
 
-function parse(text: string, lineCounter: LineCounter): readonly Document.Parsed[] {
+function parse(text: string, lineCounter: LineCounter, textTags: readonly string[]): readonly Document.Parsed[] {
   // Without `prettyErrors` messages contain no excerpts, and positions are offsets.
   const documents = parseAllDocuments(text, {
     lineCounter,
     merge: true,
     prettyErrors: false,
     logLevel: 'error',
+    customTags: textTags.map((tag) => ({ tag, resolve: (value: string) => value })),
   })
   return 'empty' in documents ? [] : documents
 }
@@ -141,7 +144,7 @@ const NOTHING: Size = { nodes: 0, length: 0 }
 function checkAliases(
   document: Document.Parsed,
   locationAt: (offset: number) => FileLocation,
-  limits: Required<YamlLimits>,
+  limits: Required<Omit<YamlLimits, 'textTags'>>,
 ): readonly Finding[] {
   const findings: Finding[] = []
   const sizes = new Map<Node, Size>()

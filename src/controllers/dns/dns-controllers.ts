@@ -4,8 +4,10 @@ import type { DnsMasq } from '../../api/dnsmasq.ts'
 import { type IpSet, ipSets as ipSetKind } from '../../api/ipset.ts'
 import type { EventRecord } from '../../kube/event-recorder.ts'
 import type { Runtime } from '../../kube/runtime.ts'
+import { createContents } from '../kit/contents.ts'
 import { createWriter } from '../kit/writes.ts'
 import {
+  configMaps as configMapKind,
   dnsDatas as dnsDataKind,
   dnsMasqs as dnsMasqKind,
   FIELD_MANAGER,
@@ -60,6 +62,7 @@ export function startDnsControllers({ runtime, record }: DnsControllersOptions):
       dnsMasqs,
       dnsDatas,
       hostMaps,
+      hostContents: createContents({ kind: configMapKind, client, metadata: hostMaps }),
       ownMaps,
       pods: cache(sources.pods),
       hostsText,

@@ -43,7 +43,8 @@ export function selectorValue(spec: { readonly dnsDataLabelSelectorValue?: strin
 
 /** The watched objects that are limited by labels. */
 export const sources = {
-  hostMaps: { kind: configMaps, labelSelector: HOSTS_LABEL },
+  /** Any namespace may have many large ones: only those that a DNSMasq serves are read. */
+  hostMaps: { kind: configMaps, labelSelector: HOSTS_LABEL, metadataOnly: true },
   /** Those that belong to a DNSMasq or a DNSData. */
   ownMaps: { kind: configMaps, labelSelector: NAME_LABEL },
   deployments: { kind: deployments, labelSelector: NAME_LABEL },

@@ -135,3 +135,34 @@ it('the hosts of a deleted DNSMasq are deleted', async () => {
   await untilQuiet()
   expect(cluster.objects(configMaps.kind).map(({ metadata }) => metadata.name)).toEqual(['some', 'dns-svc'])
 })
+
+describe('a labelled ConfigMap', () => {
+  const hostMap = (name: string, selector: string, text: string): KubeObject => ({
+    ...configMaps,
+    metadata: { name, namespace: 'ns', labels: { dnsmasqhosts: selector } },
+    data: { [name]: text },
+  })
+  const readsOf = (name: string): number =>
+    cluster.requests.filter((request) => request === `get ConfigMap ns/${name}`).length
+
+  it('is read once per change, and only where a DNSMasq serves it', async () => {
+    await cluster.client.create(hostMap('served', 'dnsdata', '10.0.0.8 served.example.com\n'))
+    await cluster.client.create(hostMap('other', 'another', '10.0.0.9 other.example.com\n'))
+    await untilQuiet()
+    await change('10.0.0.6')
+    await untilQuiet()
+    expect(configMapText('dnsmasq-dns-hosts')).toContain('10.0.0.8 served.example.com')
+    expect([readsOf('served'), readsOf('other')]).toEqual([1, 0])
+  })
+
+  it('is not served when all together are larger than what can be published, and the old hosts stay', async () => {
+    const text = '10.0.0.8 large.example.com\n'.padEnd(1_000_000, '#')
+    for (let index = 0; index < 17; index += 1) {
+      await cluster.client.create(hostMap(`large${index}`, 'dnsdata', text))
+    }
+    await untilQuiet()
+    const message = JSON.stringify(cluster.objects('DNSMasq')[0]?.['status'])
+    expect(message).toContain('SL6003')
+    expect(configMapText('dnsmasq-dns-hosts')).toContain('10.0.0.1 moving.example.com')
+  })
+})

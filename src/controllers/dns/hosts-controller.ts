@@ -14,6 +14,7 @@ import type { CacheReader } from '../../kube/cache.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Controller } from '../../kube/controller.ts'
 import type { SharedCache } from '../../kube/runtime.ts'
+import type { Contents } from '../kit/contents.ts'
 import { IN_THE_WAY_RESYNC_MS, tryOwnedWrite } from '../kit/ownership.ts'
 import { ignoreNotFound, requeueOnConflict, type Writer } from '../kit/writes.ts'
 import {
@@ -28,11 +29,11 @@ import {
 import { hostsIndexName, hostsShardName, podLabels } from './dnsmasq-deployment.ts'
 import { hostsConfigMaps } from './dnsmasq-objects.ts'
 import { tooManyHosts } from './findings.ts'
-import { CONFIG_MAP_BYTES, collectHostSources } from './hosts-file.ts'
+import { CONFIG_MAP_BYTES, collectHostSources, isServedConfigMap } from './hosts-file.ts'
 import { type HostsRevision, nextRevision, readRevision, revisionFiles } from './hosts-revision.ts'
 import { writeConfigMap } from './owned-objects.ts'
 import type { Sequencer } from './sequencer.ts'
-import { createSharder, type ShardedHosts, type Sharder } from './shards.ts'
+import { createSharder, SHARDS, type ShardedHosts, type Sharder } from './shards.ts'
 
 const HOSTS_ANNOTATION = 'stackloom.dev/hosts'
 
@@ -48,7 +49,9 @@ export interface HostsControllerDeps {
   readonly writer: Writer
   readonly dnsMasqs: CacheReader<DnsMasq>
   readonly dnsDatas: CacheReader<DnsData>
+  /** Metadata only. */
   readonly hostMaps: CacheReader
+  readonly hostContents: Pick<Contents, 'read'>
   readonly ownMaps: SharedCache
   readonly pods: CacheReader
   readonly hostsText: (dnsData: DnsData) => string
@@ -99,15 +102,17 @@ export function hostsController(deps: HostsControllerDeps): Controller {
           if (!dnsMasq || dnsMasq.metadata.deletionTimestamp) return undefined
           const state = states.get(key) ?? { sharder: createSharder() }
           states.set(key, state)
-          const hosts = shardHosts(deps, dnsMasq, state.sharder)
-          const tooLarge = checkSize(hosts)
-          const findings =
-            tooLarge.length > 0 ? tooLarge : await writeHosts(deps, dnsMasq, state, hosts, { signal, now: clock.now() })
-          finish()
           const before = published.get(key)
-          published.set(key, { hash: hosts.hash, findings })
-          if (before?.hash !== hosts.hash || !sameJson(before.findings, findings)) deps.onPublished(key)
-          if (findings.length === 0) await touchPods(deps, dnsMasq, hosts.hash, signal)
+          const { configMaps, tooLarge } = await readHostMaps(deps, dnsMasq, signal)
+          const hosts = shardHosts(deps, dnsMasq, configMaps, state.sharder)
+          const unfit = tooLarge ? [tooLarge] : checkSize(hosts)
+          const findings =
+            unfit.length > 0 ? unfit : await writeHosts(deps, dnsMasq, state, hosts, { signal, now: clock.now() })
+          finish()
+          const { hash } = hosts
+          published.set(key, { hash, findings })
+          if (before?.hash !== hash || !sameJson(before.findings, findings)) deps.onPublished(key)
+          if (findings.length === 0) await touchPods(deps, dnsMasq, hash, signal)
           return findings.length > 0 ? { requeueAfterMs: IN_THE_WAY_RESYNC_MS } : undefined
         } finally {
           finish()
@@ -125,13 +130,42 @@ export function isHostsPart({ metadata }: KubeObject): boolean {
 
 export const dnsMasqKeys = mapToOwner('DNSMasq')
 
-function shardHosts(
-  { dnsDatas, hostMaps, hostsText }: HostsControllerDeps,
+/** All shards together hold no more, and no reconcile reads more. */
+const MAX_HOST_MAP_BYTES = SHARDS * CONFIG_MAP_BYTES
+
+interface HostMaps {
+  readonly configMaps: readonly KubeObject[]
+  readonly tooLarge?: Finding
+}
+
+/** Reads the ConfigMaps with hosts one after the other, up to the limit. */
+async function readHostMaps(
+  { hostMaps, hostContents }: HostsControllerDeps,
   dnsMasq: DnsMasq,
+  signal: AbortSignal,
+): Promise<HostMaps> {
+  const configMaps: KubeObject[] = []
+  let bytes = 0
+  for (const candidate of hostMaps.list(dnsMasq.metadata.namespace)) {
+    if (!isServedConfigMap(dnsMasq, candidate)) continue
+    const configMap = await hostContents.read(objectKey(candidate.metadata), signal)
+    if (!configMap || !isServedConfigMap(dnsMasq, configMap)) continue
+    bytes += JSON.stringify([configMap['data'], configMap['binaryData']]).length
+    if (bytes > MAX_HOST_MAP_BYTES) {
+      return { configMaps: [], tooLarge: finding(tooManyHosts, { bytes, most: MAX_HOST_MAP_BYTES }) }
+    }
+    configMaps.push(configMap)
+  }
+  return { configMaps }
+}
+
+function shardHosts(
+  { dnsDatas, hostsText }: HostsControllerDeps,
+  dnsMasq: DnsMasq,
+  configMaps: readonly KubeObject[],
   sharder: Sharder,
 ): ShardedHosts {
-  const { namespace = '' } = dnsMasq.metadata
-  const hosts = { dnsDatas: dnsDatas.list(namespace), configMaps: hostMaps.list(namespace) }
+  const hosts = { dnsDatas: dnsDatas.list(dnsMasq.metadata.namespace ?? ''), configMaps }
   return sharder.shard(collectHostSources(dnsMasq, hosts, hostsText))
 }
 

@@ -78,14 +78,17 @@ export function collectHostSources(
   const served = dnsDatas.filter(
     (dnsData) => selectorValue(dnsData.spec) === selector && !dnsData.metadata.deletionTimestamp,
   )
-  const labelled = configMaps.filter(
-    (configMap) =>
-      configMap.metadata.labels?.[HOSTS_LABEL] === selector && findController(configMap)?.kind !== 'DNSData',
-  )
+  const labelled = configMaps.filter((configMap) => isServedConfigMap({ spec }, configMap))
   return [
     ...served.map((dnsData) => ({ name: `DNSData ${dnsData.metadata.name}`, text: format(dnsData) })),
     ...labelled.map((configMap) => ({ name: `ConfigMap ${configMap.metadata.name}`, text: configMapText(configMap) })),
   ]
+}
+
+/** Decides by metadata alone. */
+export function isServedConfigMap({ spec }: Pick<DnsMasq, 'spec'>, configMap: KubeObject): boolean {
+  const isCopy = findController(configMap)?.kind === 'DNSData'
+  return configMap.metadata.labels?.[HOSTS_LABEL] === selectorValue(spec) && !isCopy
 }
 
 /** Every key of the ConfigMap is a hosts file; upstream reads only the key with the ConfigMap's name. */

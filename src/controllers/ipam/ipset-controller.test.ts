@@ -343,6 +343,9 @@ describe('a NetConfig that no webhook has checked', () => {
     ['gateway', withSubnet({ gateway: expression })],
     ['destination', withSubnet({ routes: [{ destination: expression, nexthop: '172.17.0.1' }] })],
     ['nexthop', withSubnet({ routes: [{ destination: '10.0.0.0/8', nexthop: expression }] })],
+    ['cidr', withSubnet({ cidr: expression })],
+    ['excludeAddresses', withSubnet({ excludeAddresses: [expression] })],
+    ['allocationRanges', withSubnet({ allocationRanges: [{ start: expression, end: '172.17.0.20' }] })],
   ]
 
   it.each(cases)('gives no address when its %s has an expression', async (_, spec) => {

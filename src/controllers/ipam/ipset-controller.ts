@@ -166,7 +166,7 @@ async function reconcileNormal(deps: IpSetControllerDeps, stored: IpSet, context
   const netConfig = selectNetConfig(deps.netConfigs.list(namespace))
   if (!netConfig)
     return writeStatus(deps, ipSet, { inputProblem: `NetConfig missing in namespace ${namespace}` }, context)
-  const inputProblem = findUnsafeText(ipSet, netConfig)
+  const inputProblem = findInvalidSubnet(ipSet, netConfig)
   if (inputProblem) return writeStatus(deps, ipSet, { inputProblem }, context)
   const reservation = deps.pendingReservations.get(objectKey(ipSet.metadata))
   const request = buildClaim(ipSet, netConfig, reservation, deps.parsePool)
@@ -177,19 +177,19 @@ async function reconcileNormal(deps: IpSetControllerDeps, stored: IpSet, context
 }
 
 /**
- * Domains, gateways and routes are copied into the status and from there into inventories, where Ansible would run an
- * expression in them. The webhook refuses such a NetConfig; it may not be registered.
+ * The first rule of the webhook, which may not be registered, that a requested subnet violates. Rules that upstream does
+ * not have are left out: a NetConfig may have been stored before them.
  */
-function findUnsafeText(ipSet: IpSet, netConfig: NetConfig): string | undefined {
+function findInvalidSubnet(ipSet: IpSet, netConfig: NetConfig): string | undefined {
   const findSubnet = createSubnetFinder(netConfig.spec)
   for (const request of ipSet.spec.networks) {
     const { network, subnet } = findSubnet(request.name, request.subnetName)
     if (!network || !subnet) continue
     const violations = netConfigViolations({ networks: [{ ...network, subnets: [subnet] }] })
-    const unsafe = violations.find(({ field }) => /\.(dnsDomain|gateway|routes\[\d+\]\.\w+)$/.test(field))
-    if (!unsafe) continue
-    const field = unsafe.field.slice(unsafe.field.lastIndexOf('.') + 1)
-    return `NetConfig ${netConfig.metadata.name} is invalid: ${field} of ${network.name}/${subnet.name}: ${unsafe.detail}`
+    const violation = violations.find(({ rule }) => rule === 'upstream')
+    if (!violation) continue
+    const field = violation.field.slice(violation.field.lastIndexOf('.') + 1)
+    return `NetConfig ${netConfig.metadata.name} is invalid: ${field} of ${network.name}/${subnet.name}: ${violation.detail}`
   }
   return undefined
 }

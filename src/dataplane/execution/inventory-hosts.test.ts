@@ -24,6 +24,14 @@ describe('inventory hosts', () => {
     ])
   })
 
+  it('have their addresses where these are marked as unsafe', () => {
+    const text = 'all:\n  hosts:\n    a:\n      ansible_host: !unsafe "{{ x }}"\n    b: {ansible_host: 192.0.2.2}\n'
+    expect([...(parseInventory(text) ?? [])]).toEqual([
+      ['a', '{{ x }}'],
+      ['b', '192.0.2.2'],
+    ])
+  })
+
   it('are read from INI too', () => {
     const text = '# mine\n[computes]\na ansible_host=192.0.2.1 ansible_user=root\nb\n[computes:vars]\nx=1\n'
     expect([...(parseInventory(text) ?? [])]).toEqual([

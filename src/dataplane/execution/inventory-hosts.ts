@@ -5,13 +5,14 @@
  * itself.
  */
 import { readYaml } from '../../yaml/read.ts'
+import { UNSAFE_TAG } from '../rules/unsafe-values.ts'
 
 /** Addresses by inventory name; the name itself where there is no address. */
 export type InventoryHosts = ReadonlyMap<string, string>
 
 /** Undefined when the hosts are unknown. */
 export function parseInventory(text: string): InventoryHosts | undefined {
-  const { value } = readYaml(text, 'inventory')
+  const { value } = readYaml(text, 'inventory', { textTags: [UNSAFE_TAG] })
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return parseYamlHosts(value as Group)
   return parseIniHosts(text)
 }

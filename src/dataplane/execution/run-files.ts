@@ -10,6 +10,8 @@ import { findAssignedCredential, findUrlPasswords } from '../../ini/credentials.
 import { writeYaml } from '../../yaml/write.ts'
 import { runInputUnusable } from '../findings/runs.ts'
 import { type AnsibleRole, type AnsibleRun, type AnsibleRunSpec, limitedHosts } from '../kinds/ansible-run.ts'
+import { formatUnsafeJson } from '../rules/unsafe-values.ts'
+import { STEP_ANNOTATION } from '../runs/attempts.ts'
 import {
   type Content,
   INVENTORY_FOLDER,
@@ -86,6 +88,15 @@ function checkRun(
 export function limitOption(run: AnsibleRun): string | undefined {
   const hosts = limitedHosts(run)
   return hosts && hosts.length > 0 ? `--limit ${hosts.join(',')}` : undefined
+}
+
+/**
+ * The extra variables of a run, with `added` ones. In a run of our controllers they are values of other objects, such as
+ * images: only text. In a run that a person wrote they may contain expressions, as its play may.
+ */
+export function formatExtraVars({ spec, metadata }: AnsibleRun, added: AnsibleRunSpec['extraVars'] = {}): string {
+  const variables = { ...spec.extraVars, ...added }
+  return metadata.annotations?.[STEP_ANNOTATION] === undefined ? JSON.stringify(variables) : formatUnsafeJson(variables)
 }
 
 export function inventoryTexts(files: ReadonlyMap<string, Buffer>): readonly string[] {

@@ -76,6 +76,13 @@ export const unsafeAnsibleOption = problem<{ field: string; value: string }>({
     'write names of letters, digits, `_`, `-` and `.`, separated by commas; `*` matches anything in a limit',
 })
 
+export const unsafeHostField = problem<{ field: string; value: string }>({
+  code: 'SL7132',
+  severity: 'error',
+  message: ({ field, value }) => `${field}: ${JSON.stringify(value)} cannot be a part of an SSH command`,
+  remedy: () => 'write a host name, an address or a user name, without spaces, quotes, braces and leading dash',
+})
+
 export const unknownDataPlaneService = problem<{ service: string; namespace: string }>({
   code: 'SL7109',
   severity: 'error',

@@ -27,10 +27,14 @@ export function addressVars(ipSet: IpSet | undefined, servers: readonly string[]
   return vars
 }
 
+/** Also a name of a variable is evaluated by a play that lists them, and cannot be marked as text. */
+const VARIABLE_NAME = /^[\w.-]+$/
+
 function networkVars(reservation: IpReservation): readonly (readonly [string, unknown])[] {
   const { address, cidr, vlan, mtu, gateway, routes } = reservation
   const prefixLength = cidr?.split('/')[1]
   const name = serviceNetworkName(reservation)
+  if (!VARIABLE_NAME.test(name)) return []
   const values: Readonly<Record<string, unknown>> = {
     ip: address,
     // Playbooks expect the length of the prefix alone.

@@ -7,6 +7,7 @@
 import { stringify } from 'yaml'
 import type { DataPlaneNode, DataPlaneRole, NodeSection } from '../kinds/data-plane.ts'
 import { type EffectiveNode, parseAnsibleVars } from '../rules/inheritance.ts'
+import { markUnsafe } from '../rules/unsafe-values.ts'
 
 export const INVENTORY_KEY = 'inventory'
 export const NETWORK_KEY = 'network'
@@ -57,32 +58,31 @@ export function ansibleAddress(effective: EffectiveNode, addresses: HostVars): s
 }
 
 export function renderNodeInventory(effective: EffectiveNode, addresses: HostVars = {}): InventoryFiles {
-  const hosts = { [effective.name]: buildHostVars(effective, addresses) }
+  // Variables that a person wrote for Ansible may contain expressions; every other value is only text.
+  const vars = { ...markUnsafe(buildHostVars(effective, addresses)), ...effective.vars }
+  const hosts = { [effective.name]: vars }
   return { [INVENTORY_KEY]: formatYaml({ all: { hosts } }), [NETWORK_KEY]: effective.networkTemplate }
 }
 
 /** The variables of one section: of a role for its group, of a node for its host. */
 function sectionVars(section: NodeSection): HostVars {
   const { ansibleUser, ansiblePort, managementNetwork, networkConfig, networks, ansibleVars } = section
-  return {
+  const values = {
     ...(ansibleUser && { ansible_user: ansibleUser }),
     ...(ansiblePort && { ansible_port: ansiblePort }),
     ...(managementNetwork && { management_network: managementNetwork }),
     ...(networkConfig?.template && { edpm_network_config_template: TEMPLATE_PATH }),
     ...(networks && networks.length > 0 && { networks }),
-    ...parseAnsibleVars(ansibleVars),
   }
+  return { ...markUnsafe(values), ...parseAnsibleVars(ansibleVars) }
 }
 
 /** One host of a role's inventory, indented for `hosts:`. Rendered once per node: a role may have thousands. */
 export function renderRoleHost(effective: EffectiveNode, node: DataPlaneNode, addresses: HostVars = {}): string {
   // At the host they would win over the group: variables that a person set for the role must win over them.
   const granted = Object.entries(addresses).filter(([name]) => !(name in effective.vars))
-  const vars = {
-    ansible_host: ansibleAddress(effective, addresses),
-    ...Object.fromEntries(granted),
-    ...sectionVars(node.spec.node ?? {}),
-  }
+  const values = { ansible_host: ansibleAddress(effective, addresses), ...Object.fromEntries(granted) }
+  const vars = { ...markUnsafe(values), ...sectionVars(node.spec.node ?? {}) }
   return indent(formatYaml({ [node.metadata.name]: vars }), 8)
 }
 

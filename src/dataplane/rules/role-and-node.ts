@@ -6,6 +6,7 @@ import {
   malformedServiceAnnotation,
   unreadableAnsibleVars,
   unsafeAnsibleOption,
+  unsafeHostField,
 } from '../findings/data-plane.ts'
 import type { DataPlaneNode, DataPlaneRole, DeployStrategy, NodeSection } from '../kinds/data-plane.ts'
 import { ansibleVarsProblem, parseAnsibleVars } from './inheritance.ts'
@@ -28,6 +29,8 @@ export function checkRole(role: DataPlaneRole, annotations: readonly ServiceAnno
 export function checkNode(node: DataPlaneNode, annotations: readonly ServiceAnnotation[]): readonly FieldFinding[] {
   return [
     ...checkAnnotations(node, annotations),
+    ...checkHostField('spec.hostName', node.spec.hostName),
+    ...checkHostField('spec.ansibleHost', node.spec.ansibleHost),
     ...checkSection(node.spec.node ?? {}, 'spec.node', 'node'),
     ...checkStrategy(node.spec.deployStrategy),
   ]
@@ -47,7 +50,19 @@ function checkAnnotations(
   })
 }
 
+/** Ansible passes it to ssh, which would read a leading dash as an option and run what the option says. */
+const HOST_FIELD = /^[^\s"'`{}$;|&<>\\\p{Cc}-][^\s"'`{}$;|&<>\p{Cc}]*$/u
+
+function checkHostField(field: string, value = ''): readonly FieldFinding[] {
+  if (value === '' || HOST_FIELD.test(value)) return []
+  return [{ field, value, finding: finding(unsafeHostField, { field, value }) }]
+}
+
 function checkSection(section: NodeSection, field: string, owner: 'role' | 'node'): readonly FieldFinding[] {
+  return [...checkHostField(`${field}.ansibleUser`, section.ansibleUser), ...checkVarsAndNova(section, field, owner)]
+}
+
+function checkVarsAndNova(section: NodeSection, field: string, owner: 'role' | 'node'): readonly FieldFinding[] {
   const { ansibleVars, nova } = section
   const varsField = `${field}.ansibleVars`
   const problem = ansibleVarsProblem(ansibleVars)

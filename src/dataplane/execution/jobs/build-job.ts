@@ -9,7 +9,7 @@ import type { KubeObject } from '../../../api/object.ts'
 import { controllerReference } from '../../../api/ownership.ts'
 import { type AnsibleRun, ansibleRuns } from '../../kinds/ansible-run.ts'
 import type { Attempt } from '../executor.ts'
-import { limitOption, playbookName, playText } from '../run-files.ts'
+import { formatExtraVars, limitOption, playbookName, playText } from '../run-files.ts'
 import { type RunInputs, sourceKey, volumeSource } from '../run-inputs.ts'
 
 export const jobs = { apiVersion: 'batch/v1', kind: 'Job' } as const
@@ -97,7 +97,7 @@ function runnerEnv(run: AnsibleRun): readonly { readonly name: string; readonly 
     RUNNER_PLAYBOOK: playText(spec),
     RUNNER_INVENTORY: spec.inventory,
     RUNNER_CMDLINE: cmdLine || undefined,
-    RUNNER_EXTRA_VARS: spec.extraVars && JSON.stringify(spec.extraVars),
+    RUNNER_EXTRA_VARS: spec.extraVars && formatExtraVars(run),
   }
   return Object.entries(texts).flatMap(([name, text]) => (text === undefined ? [] : [{ name, value: `\n${text}\n\n` }]))
 }

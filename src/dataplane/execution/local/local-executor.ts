@@ -17,7 +17,7 @@ import type { WriteGuard } from '../../../kube/write-guard.ts'
 import { runInputUnusable } from '../../findings/runs.ts'
 import { callbackFolder } from '../../runs/playbooks.ts'
 import type { Attempt, Executor, ExecutorState, RunEnd } from '../executor.ts'
-import { buildRunFiles, type RunFiles } from '../run-files.ts'
+import { buildRunFiles, formatExtraVars, type RunFiles } from '../run-files.ts'
 import {
   type AnsibleProgram,
   ansibleCommand,
@@ -180,9 +180,8 @@ function describeProgress(
 
 /** Adds the variable with the folder of the run's files on this machine. */
 function withExtraVars(runFiles: RunFiles, { run }: Attempt, folder: RunFolder): RunFiles {
-  const variables = { ...run.spec.extraVars, stackloom_root: folder.root }
   const files = new Map(runFiles.files)
-  files.set('runner/env/extravars', Buffer.from(JSON.stringify(variables)))
+  files.set('runner/env/extravars', Buffer.from(formatExtraVars(run, { stackloom_root: folder.root })))
   return { ...runFiles, files }
 }
 
