@@ -192,12 +192,12 @@ function startDataPlane(
     names: has(dnsMasqs) && has(dnsDatas),
   })
   for (const controller of controllers) runtime.add(controller)
-  startRunController(context)
+  startRunController(context, caches.nodes)
   return dataPlaneHandlers(createLookup({ client, caches, services, env }), allServices, FINALIZER)
 }
 
 /** Runs Ansible as Jobs of the cluster, or as processes of this machine. */
-function startRunController(context: PartContext): void {
+function startRunController(context: PartContext, nodes: DataPlaneCaches['nodes']): void {
   const { runtime, record, env, runs: executorKind, runTimeLimitMs, runPolicy: policy = safeRunPolicy } = context
   const { client } = runtime
   const timeLimitMs = runTimeLimitMs ?? defaultRunSettings.timeLimitMs
@@ -209,7 +209,7 @@ function startRunController(context: PartContext): void {
     : localExecutor({ folder: runsFolder(env), timeLimitMs, guard: runtime.guard, onEnded: (key) => enqueue(key) })
   const runs = runtime.cache<AnsibleRun>({ kind: ansibleRuns }, runIndexes)
   const watches = isJobs ? [jobWatch] : []
-  enqueue = runtime.add(runController({ client, runs, executor, settings, policy, record, watches })).enqueue
+  enqueue = runtime.add(runController({ client, runs, nodes, executor, settings, policy, record, watches })).enqueue
 }
 
 function runsFolder(env: Environment): string {
