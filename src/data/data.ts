@@ -8,7 +8,12 @@ import path from 'node:path'
 
 /** The text of `data/<name>`, such as `crds/today/slots.json`. */
 export function readData(name: string): string {
-  return readFileSync(findData(import.meta.dirname, name), 'utf8')
+  return readFileSync(dataPath(name), 'utf8')
+}
+
+/** Where `data/<name>` is, for programs that read it themselves. */
+export function dataPath(name: string): string {
+  return findData(import.meta.dirname, name)
 }
 
 /** The build copies `data/` into `dist/`, beside the chunks; the source finds it at the root of the repository. */

@@ -78,7 +78,11 @@ const coreRules: readonly PolicyRule[] = [
   ),
   kindRule(ansibleRunKind, [...READ, 'create', 'update', 'delete'], 'request Ansible runs, and delete old ones'),
   {
-    ...kindRule(ansibleRunKind, ['list'], 'start no run on a host of another run, also of a namespace that is not served'),
+    ...kindRule(
+      ansibleRunKind,
+      ['list'],
+      'start no run on a host of another run, also of a namespace that is not served',
+    ),
     scope: 'cluster',
   },
   ...[dataPlaneKind, dataPlaneRoleKind, dataPlaneNodeKind, ansibleRunKind].flatMap(statusRules),
@@ -192,12 +196,12 @@ function startDataPlane(
     names: has(dnsMasqs) && has(dnsDatas),
   })
   for (const controller of controllers) runtime.add(controller)
-  startRunController(context)
+  startRunController(context, caches.nodes)
   return dataPlaneHandlers(createLookup({ client, caches, services, env }), allServices, FINALIZER)
 }
 
 /** Runs Ansible as Jobs of the cluster, or as processes of this machine. */
-function startRunController(context: PartContext): void {
+function startRunController(context: PartContext, nodes: DataPlaneCaches['nodes']): void {
   const { runtime, record, env, runs: executorKind, runTimeLimitMs, runPolicy: policy = safeRunPolicy } = context
   const { client } = runtime
   const timeLimitMs = runTimeLimitMs ?? defaultRunSettings.timeLimitMs
@@ -209,7 +213,7 @@ function startRunController(context: PartContext): void {
     : localExecutor({ folder: runsFolder(env), timeLimitMs, guard: runtime.guard, onEnded: (key) => enqueue(key) })
   const runs = runtime.cache<AnsibleRun>({ kind: ansibleRuns }, runIndexes)
   const watches = isJobs ? [jobWatch] : []
-  enqueue = runtime.add(runController({ client, runs, executor, settings, policy, record, watches })).enqueue
+  enqueue = runtime.add(runController({ client, runs, nodes, executor, settings, policy, record, watches })).enqueue
 }
 
 function runsFolder(env: Environment): string {

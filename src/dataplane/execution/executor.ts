@@ -4,6 +4,7 @@
  * An executor does not retry: `decide-attempt.ts` decides when and how often a run is started.
  */
 import type { AnsibleRun, HostResult, RunReason } from '../kinds/ansible-run.ts'
+import type { HostKeys } from './host-keys.ts'
 import type { RunInputs } from './run-inputs.ts'
 
 /** `jobs`: pods of the cluster. `local`: processes of the operator's machine. */
@@ -20,6 +21,10 @@ export interface RunEnd {
   /** One line, without secrets. */
   readonly message?: string
   readonly hosts?: Readonly<Record<string, HostResult>>
+  /** The keys with which hosts were reached, by host. */
+  readonly hostKeys?: HostKeys
+  /** The first host whose key is not the recorded one, and what it sent. */
+  readonly refusedKey?: { readonly host: string; readonly sent: string }
 }
 
 export type ExecutorState =

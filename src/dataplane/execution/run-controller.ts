@@ -12,6 +12,7 @@ import type { Controller, ReconcileContext, ReconcileResult, Watch } from '../..
 import type { EventRecord } from '../../kube/event-recorder.ts'
 import type { Runtime, SharedCache } from '../../kube/runtime.ts'
 import {
+  hostKeyChanged,
   runEndUnknown,
   runFailed,
   runInputMissing,
@@ -20,6 +21,7 @@ import {
   runUnreachable,
 } from '../findings/runs.ts'
 import { type AnsibleRun, type AnsibleRunStatus, ansibleRuns, hasEnded, limitedHosts } from '../kinds/ansible-run.ts'
+import type { DataPlaneNode } from '../kinds/data-plane.ts'
 import {
   ANY_HOST,
   type AttemptDecision,
@@ -30,7 +32,8 @@ import {
   type RunSettings,
 } from './decide-attempt.ts'
 import type { Attempt, Executor, RunEnd } from './executor.ts'
-import { parseInventories, targetAddresses } from './inventory-hosts.ts'
+import { type HostKeys, knownHostKeys } from './host-keys.ts'
+import { type InventoryHosts, parseInventories, targetAddresses } from './inventory-hosts.ts'
 import { buildRunFiles, inventoryTexts } from './run-files.ts'
 import { type RunInputs, readRunInputs } from './run-inputs.ts'
 import { findForbidden, type RunPolicy } from './run-policy.ts'
@@ -65,6 +68,8 @@ export const defaultRunDelays: RunDelays = {
 export interface RunControllerDeps {
   readonly client: Runtime['client']
   readonly runs: SharedCache<AnsibleRun>
+  /** Nodes have the SSH host keys that runs accept. */
+  readonly nodes?: Pick<SharedCache<DataPlaneNode>, 'get' | 'note'>
   readonly executor: Executor
   readonly settings: RunSettings
   /** What the pod of a run may use. */
@@ -216,7 +221,8 @@ async function beginAttempt(
     await recordEnd(reconcile, run, { reason: 'NotStarted', message: refusal.message }, false)
     return undefined
   }
-  const addresses = targetAddresses(parseInventories(inventoryTexts(files)), limitedHosts(run))
+  const hosts = parseInventories(inventoryTexts(files))
+  const addresses = targetAddresses(hosts, limitedHosts(run))
   const conflicting = findConflictingRun(run, addresses, relatedRuns(runs, run))
   if (conflicting) {
     return act(reconcile, run, { kind: 'wait', why: formatConflict(run, conflicting) })
@@ -229,8 +235,31 @@ async function beginAttempt(
   }
   const note = `attempt ${number} starts on ${addresses ? addresses.join(', ') : 'all hosts of its inventory'}`
   record({ regarding: claimed, type: 'Normal', reason: 'Started', action: 'Run', note })
-  await startAttempt(reconcile, claimed, inputs)
+  await startAttempt(reconcile, claimed, { ...inputs, hostKeys: findHostKeys(reconcile, run, hosts) })
   return undefined
+}
+
+function findNode({ nodes }: RunReconcile, { metadata }: AnsibleRun, name: string): DataPlaneNode | undefined {
+  return nodes?.get(objectKey({ namespace: metadata.namespace ?? '', name }))
+}
+
+function findHostKeys(reconcile: RunReconcile, run: AnsibleRun, hosts: InventoryHosts | undefined): HostKeys {
+  const known = [...(hosts?.keys() ?? [])].flatMap((name) => {
+    const node = findNode(reconcile, run, name)
+    const keys = node && knownHostKeys(node)
+    return keys ? [[name, keys] as const] : []
+  })
+  return Object.fromEntries(known)
+}
+
+/** The first key of a host is trusted; only a person replaces it. */
+async function recordHostKeys(reconcile: RunReconcile, run: AnsibleRun, { hostKeys = {} }: RunEnd): Promise<void> {
+  const { nodes, writer, context } = reconcile
+  for (const [name, sshHostKeys] of Object.entries(hostKeys)) {
+    const node = findNode(reconcile, run, name)
+    if (!nodes || !node || knownHostKeys(node)) continue
+    await writer.updateStatus(nodes, node, { ...node.status, sshHostKeys }, context.signal)
+  }
 }
 
 async function startAttempt(reconcile: RunReconcile, run: AnsibleRun, inputs: RunInputs): Promise<void> {
@@ -257,6 +286,8 @@ async function hasConflictingClaim(
 
 async function recordEnd(reconcile: RunReconcile, run: AnsibleRun, end: RunEnd, again: boolean): Promise<void> {
   const { executor, record, settings, context } = reconcile
+  // First: a crash after the end is recorded would lose them, and the next key would be trusted.
+  await recordHostKeys(reconcile, run, end)
   const status = endedStatus(run, end, again, formatTimestamp(context.clock.now()))
   const stored = await updateStatus(reconcile, run, status)
   const found = endFinding(run, end, settings)
@@ -266,7 +297,8 @@ async function recordEnd(reconcile: RunReconcile, run: AnsibleRun, end: RunEnd, 
 }
 
 function endFinding(run: AnsibleRun, end: RunEnd, { timeLimitMs }: RunSettings): Finding | undefined {
-  const { reason, message = reason, hosts = {} } = end
+  const { reason, message = reason, hosts = {}, refusedKey } = end
+  if (refusedKey) return finding(hostKeyChanged, refusedKey)
   const hostsWith = (count: 'failures' | 'unreachable'): readonly string[] =>
     Object.keys(hosts).filter((host) => (hosts[host]?.[count] ?? 0) > 0)
   switch (reason) {

@@ -3,6 +3,7 @@
 import type { KubeObject } from '../../api/object.ts'
 import type { KubeReader } from '../../kube/client.ts'
 import type { AnsibleRun, AnsibleRunSpec } from '../kinds/ansible-run.ts'
+import type { HostKeys } from './host-keys.ts'
 
 /** Where the inventory of a run is mounted. */
 export const INVENTORY_FOLDER = '/runner/inventory'
@@ -20,6 +21,8 @@ export interface RunInputs {
   readonly found: ReadonlyMap<string, Content>
   /** `Secret x`: required and absent. */
   readonly missing: readonly string[]
+  /** Of the nodes with these names. */
+  readonly hostKeys?: HostKeys
 }
 
 export function sourceKey({ kind, name }: Source): string {

@@ -85,6 +85,14 @@ export const notConverted = problem<{ what: string; why: string }>({
   remedy: () => 'review the converted NodeSet and add the intended setting there',
 })
 
+export const hostKeyChanged = problem<{ host: string; sent: string }>({
+  code: 'SL7556',
+  severity: 'error',
+  message: ({ host, sent }) => `${host} has another SSH host key than its node records: it sent ${sent}`,
+  remedy: ({ host }) =>
+    `if ${host} was installed again, set its new key in the annotation stackloom.dev/ssh-host-keys of the node; otherwise find out which machine answers`,
+})
+
 export const runNotAllowed = problem<{ what: string; option: string }>({
   code: 'SL7540',
   severity: 'error',

@@ -180,11 +180,15 @@ export interface DataPlaneNodeStatus extends CommonStatus {
   readonly deployed?: boolean
   readonly inventorySecretName?: string
   readonly bareMetalHost?: string
+  readonly sshHostKeys?: readonly string[]
   readonly applied?: Readonly<Record<string, Applied>>
 }
 export type DataPlaneNode = SpecObject<DataPlaneNodeSpec, DataPlaneNodeStatus>
 
 export const dataPlaneNodes = { apiVersion: dataPlaneVersion, kind: 'OpenStackDataPlaneNode' } as const
+
+/** The SSH host keys of a node, one per line: they replace those in its status. */
+export const HOST_KEYS_ANNOTATION = 'stackloom.dev/ssh-host-keys'
 
 /** Upstream's label with the role of a node. */
 export const ROLE_LABEL = 'openstackdataplanerole'
@@ -201,6 +205,10 @@ export const dataPlaneNodeKind: KindDefinition = {
     deployed: z.boolean().optional(),
     inventorySecretName: z.string().optional(),
     bareMetalHost: z.string().optional().describe('the BareMetalHost that this node took, as namespace/name'),
+    sshHostKeys: z
+      .array(z.string())
+      .optional()
+      .describe('the SSH host keys that runs accept: of the annotation, or of the first connection'),
     applied: z
       .record(z.string(), appliedSchema)
       .optional()

@@ -12,6 +12,7 @@ import {
   worstSeverity,
 } from '../../controllers/kit/conditions.ts'
 import { finding } from '../../errors/finding.ts'
+import { knownHostKeys } from '../execution/host-keys.ts'
 import { runsExhausted } from '../findings/data-plane.ts'
 import type { DataPlaneNodeStatus } from '../kinds/data-plane.ts'
 import type { RunDecision } from '../runs/decide-step.ts'
@@ -112,12 +113,14 @@ export function deploymentCondition(steps: readonly StepState[], waitsForRun?: s
 
 export function nodeStatus({ node, machine, phaseZero }: NodeView): Omit<DataPlaneNodeStatus, 'conditions'> {
   const { generation, name } = node.metadata
+  const hostKeys = knownHostKeys(node)
   const host = 'host' in machine ? machine.host : undefined
   return {
     ...(generation !== undefined && { observedGeneration: generation }),
     inventorySecretName: nodeInventoryName(name),
     deployed: (node.status?.deployed ?? false) || phaseZero.isDone,
     ...(host && { bareMetalHost: `${host.metadata.namespace}/${host.metadata.name}` }),
+    ...(hostKeys && { sshHostKeys: hostKeys }),
     ...(Object.keys(phaseZero.applied).length > 0 && { applied: phaseZero.applied }),
   }
 }

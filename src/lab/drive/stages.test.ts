@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { labWith, renderTestTree } from '../../../test/lab.ts'
 import type { Lab } from '../lab.ts'
@@ -42,5 +43,35 @@ describe('the inputs of stages', () => {
   it.each(labs)('are files of the tree: %s', (_, lab) => {
     const paths = new Set(renderTestTree(lab).map((file) => file.path))
     expect(readAllInputs(lab).filter((path) => !paths.has(path))).toEqual([])
+  })
+})
+
+describe('the Python packages of a lab', () => {
+  const files = async (): Promise<readonly string[]> => {
+    const lab = labWith({ 'spec.containers': { base: 'ubuntu' } })
+    const context = { lab, tools: { venv: 'venv' } } as unknown as DriveContext
+    const stages = labStages.filter(({ name }) => name === 'deployer' || name === 'images')
+    const steps = (await Promise.all(stages.map((stage) => stage.steps(context)))).flat()
+    const commands = steps.flatMap((step) => (step.kind === 'run' ? [step.command] : []))
+    return commands.flatMap(([program = '', ...args]) => {
+      if (!program.endsWith('/pip')) return []
+      expect(args.slice(0, -1)).toEqual(['install', '-q', '--require-hashes', '-r'])
+      return args.slice(-1)
+    })
+  }
+
+  it('are installed only from files that list a version and hashes of each', async () => {
+    const found = await files()
+    expect(found).toHaveLength(2)
+    for (const file of found) {
+      const entries = readFileSync(file, 'utf8')
+        .split(/\n(?! )/)
+        .filter((entry) => entry !== '')
+      const unverified = entries.filter(
+        (entry) => !/^[\w.-]+==[^\s\\]+ [^\\]*\\\n +--hash=sha256:[0-9a-f]{64}/.test(entry),
+      )
+      expect(unverified).toEqual([])
+      expect(entries.length).toBeGreaterThan(10)
+    }
   })
 })

@@ -5,7 +5,7 @@
  *     const nodes = useNodes(['edpm-compute-0'])
  *     it('…', async () => { await runProcess(programOf([...nodes.enter, 'ssh', …])) })
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
@@ -18,6 +18,8 @@ export interface DataPlaneNode {
   readonly root: string
   /** Disconnects the node from the network, or connects it again. */
   readonly link: (state: 'up' | 'down') => Promise<void>
+  /** Gives sshd another host key, and returns its public half. */
+  readonly changeHostKey: () => Promise<string>
 }
 
 export interface DataPlaneNodes {
@@ -159,7 +161,17 @@ async function plugIn(at: {
     address,
     root: `/proc/${children.trim()}/root`,
     link: (state) => ip(hub, 'link', 'set', port, state),
+    changeHostKey: () => changeHostKey(Number(children.trim())),
   }
+}
+
+async function changeHostKey(sshd: number): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'stackloom-host-key-'))
+  const key = await makeKey(path.join(folder, 'key'))
+  await rm(folder, { recursive: true, force: true })
+  await writeFile(`/proc/${sshd}/root/run/host_key`, key.private)
+  process.kill(sshd, 'SIGHUP')
+  return key.public.trim()
 }
 
 async function must(words: readonly string[]): Promise<void> {

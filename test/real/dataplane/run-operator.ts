@@ -5,6 +5,7 @@ import { localExecutor } from '../../../src/dataplane/execution/local/local-exec
 import { defaultRunDelays, runController, runIndexes } from '../../../src/dataplane/execution/run-controller.ts'
 import { safeRunPolicy } from '../../../src/dataplane/execution/run-policy.ts'
 import { type AnsibleRun, ansibleRuns } from '../../../src/dataplane/kinds/ansible-run.ts'
+import { type DataPlaneNode, dataPlaneNodes } from '../../../src/dataplane/kinds/data-plane.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
 import type { EventRecord } from '../../../src/kube/event-recorder.ts'
 import { createRuntime } from '../../../src/kube/runtime.ts'
@@ -15,6 +16,8 @@ export interface RunOperatorOptions {
   readonly enter: readonly string[]
   readonly settings?: Partial<RunSettings>
   readonly record?: (event: EventRecord) => void
+  /** Whether the cluster serves nodes, which record the keys of hosts. */
+  readonly hasNodes?: boolean
 }
 
 /** Shorter than those of the product. */
@@ -34,9 +37,9 @@ export function operateRuns(options: RunOperatorOptions, signal: AbortSignal): P
     onEnded: (key) => wake(key),
   })
   const runs = runtime.cache<AnsibleRun>({ kind: ansibleRuns }, runIndexes)
-  const controller = runtime.add(
-    runController({ client: runtime.client, runs, executor, settings, policy: safeRunPolicy, delays, record }),
-  )
+  const deps = { client: runtime.client, runs, executor, settings, policy: safeRunPolicy, delays, record }
+  const nodes = options.hasNodes ? { nodes: runtime.cache<DataPlaneNode>({ kind: dataPlaneNodes }) } : {}
+  const controller = runtime.add(runController({ ...deps, ...nodes }))
   wake = controller.enqueue
   return runtime.run(signal)
 }

@@ -7,9 +7,12 @@
 import { createHash } from 'node:crypto'
 import type { KubeObject } from '../../../api/object.ts'
 import { controllerReference } from '../../../api/ownership.ts'
+import type { EnvVar } from '../../../api/pod.ts'
 import { type AnsibleRun, ansibleRuns } from '../../kinds/ansible-run.ts'
 import type { Attempt } from '../executor.ts'
-import { formatExtraVars, limitOption, playbookName, playText } from '../run-files.ts'
+import { hostKeyEnvironment } from '../host-keys.ts'
+import { parseInventories } from '../inventory-hosts.ts'
+import { buildRunFiles, formatExtraVars, inventoryTexts, limitOption, playbookName, playText } from '../run-files.ts'
 import { type RunInputs, sourceKey, volumeSource } from '../run-inputs.ts'
 
 export const jobs = { apiVersion: 'batch/v1', kind: 'Job' } as const
@@ -44,7 +47,8 @@ export function buildJob(attempt: Attempt, inputs: RunInputs, settings: JobSetti
     image: spec.image || settings.image || STANDARD_IMAGE,
     imagePullPolicy: 'Always',
     args: spec.args ?? ['ansible-runner', 'run', '/runner', '-p', playbookName(spec), '-i', name],
-    env: [...(spec.env ?? []), ...runnerEnv(run)],
+    // First: a variable of the run itself wins.
+    env: [...sshEnv(run, inputs), ...(spec.env ?? []), ...runnerEnv(run)],
     ...(hasCommonEnv && { envFrom: [{ configMapRef: { name: spec.envConfigMapName } }] }),
     volumeMounts,
     // The end of the log has the recap of every host, also where the image writes no termination message.
@@ -87,6 +91,13 @@ export function buildJob(attempt: Attempt, inputs: RunInputs, settings: JobSetti
       },
     },
   }
+}
+
+function sshEnv(run: AnsibleRun, inputs: RunInputs): readonly EnvVar[] {
+  const { hostKeys = {} } = inputs
+  if (Object.keys(hostKeys).length === 0) return []
+  const hosts = parseInventories(inventoryTexts(buildRunFiles(run, inputs).files)) ?? new Map<string, string>()
+  return Object.entries(hostKeyEnvironment(hosts, hostKeys)).map(([name, value]) => ({ name, value }))
 }
 
 /** Variables that the entry point of the image writes into files. */

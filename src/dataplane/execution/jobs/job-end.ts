@@ -7,6 +7,7 @@
 import type { Condition, KubeObject } from '../../../api/object.ts'
 import type { HostResult } from '../../kinds/ansible-run.ts'
 import type { RunEnd } from '../executor.ts'
+import { formatRefusedKey, parseRefusedKey } from '../host-keys.ts'
 
 /** Undefined while the Job runs. */
 export function parseJobEnd(job: KubeObject, terminationMessage: string): RunEnd | undefined {
@@ -23,12 +24,23 @@ export function parseJobEnd(job: KubeObject, terminationMessage: string): RunEnd
   const failedHosts = results.filter(([, counts]) => counts.failures > 0).map(([host]) => host)
   const unreachable = results.filter(([, counts]) => counts.unreachable > 0).map(([host]) => host)
   if (failedHosts.length === 0 && unreachable.length > 0)
-    return { reason: 'Unreachable', message: `${unreachable.join(', ')}: not reachable`, ...counted }
+    return { reason: 'Unreachable', ...describeUnreachable(unreachable, terminationMessage), ...counted }
   const message =
     failedHosts.length > 0
       ? `${failedHosts.join(', ')}: ${findError(terminationMessage) ?? 'a task failed'}`
       : (findError(terminationMessage) ?? failed.message ?? 'the Job failed')
   return { reason: 'Failed', message, ...counted }
+}
+
+function describeUnreachable(
+  hosts: readonly string[],
+  text: string,
+): { readonly message: string; readonly refusedKey?: NonNullable<RunEnd['refusedKey']> } {
+  for (const [line, host = ''] of text.matchAll(/^fatal: \[([^\]]+)\]: UNREACHABLE! .*$/gm)) {
+    const refused = parseRefusedKey(line)
+    if (refused) return { message: formatRefusedKey(host, refused.sent), refusedKey: { host, ...refused } }
+  }
+  return { message: `${hosts.join(', ')}: not reachable` }
 }
 
 const RECAP = /^(\S+)\s*: ok=(\d+)\s+changed=(\d+)\s+unreachable=(\d+)\s+failed=(\d+)/gm

@@ -71,6 +71,20 @@ describe('parseJobEnd', () => {
     })
   })
 
+  it('names the host whose SSH key was refused, and what it sent', () => {
+    const log = [
+      'fatal: [a]: UNREACHABLE! => {"msg": "Connection timed out"}',
+      'fatal: [b]: UNREACHABLE! => {"msg": "The fingerprint for the ED25519 key sent by the remote host is\\nSHA256:abc.\\r\\nHost key verification failed."}',
+      'a : ok=0 changed=0 unreachable=1 failed=0',
+      'b : ok=0 changed=0 unreachable=1 failed=0',
+    ].join('\n')
+    expect(parseJobEnd(job('Failed'), log)).toMatchObject({
+      reason: 'Unreachable',
+      message: expect.stringMatching(/^SL7556: b has another SSH host key.*ssh-host-keys/),
+      refusedKey: { host: 'b', sent: 'ED25519 SHA256:abc' },
+    })
+  })
+
   it('distinguishes a time limit from a failure', () => {
     expect(parseJobEnd(job('Failed', 'DeadlineExceeded'), '')).toMatchObject({ reason: 'TimedOut' })
     expect(parseJobEnd(job('Failed', 'BackoffLimitExceeded'), '')).toMatchObject({ reason: 'Failed' })

@@ -5,7 +5,9 @@
 import path from 'node:path'
 import { failure } from '../../../errors/failure.ts'
 import { type Exec, succeeded } from '../../../exec/process.ts'
+import { formatShellCommand } from '../../../exec/shell-words.ts'
 import { ansibleNotFound } from '../../findings/runs.ts'
+import { SSH_ARGS } from '../host-keys.ts'
 import type { RunFiles } from '../run-files.ts'
 import type { RunFolder } from './run-folder.ts'
 
@@ -23,6 +25,8 @@ export async function findAnsible(exec: Exec): Promise<AnsibleProgram> {
 
 const AGENT_KEY = 'runner/env/ssh_key'
 const FILE_KEY = 'runner/ssh_key'
+export const SSH_CONFIG = 'runner/ssh_config'
+export const KNOWN_HOSTS = 'runner/known_hosts'
 
 /**
  * Moves the SSH key to a file. ansible-runner passes a key in `env` to an agent through a pipe, and hangs forever when the
@@ -70,7 +74,9 @@ export function ansibleEnvironment(
     ANSIBLE_LOCAL_TEMP: path.join(folder.root, 'ansible', 'tmp'),
     // A connection that outlives its run would let the next one in with an outdated key.
     ANSIBLE_SSH_CONTROL_PATH_DIR: controlPath,
-    ANSIBLE_HOST_KEY_CHECKING: 'False',
+    // ansible-runner turns the check off unless this is set.
+    ANSIBLE_HOST_KEY_CHECKING: 'True',
+    ANSIBLE_SSH_ARGS: formatShellCommand([...SSH_ARGS, '-F', path.join(folder.root, SSH_CONFIG)]),
     ANSIBLE_RETRY_FILES_ENABLED: 'False',
     ANSIBLE_NOCOLOR: 'True',
     ...(files.has(FILE_KEY) && { ANSIBLE_PRIVATE_KEY_FILE: path.join(folder.root, FILE_KEY) }),

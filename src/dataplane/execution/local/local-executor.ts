@@ -17,12 +17,17 @@ import type { WriteGuard } from '../../../kube/write-guard.ts'
 import { runInputUnusable } from '../../findings/runs.ts'
 import { callbackFolder } from '../../runs/playbooks.ts'
 import type { Attempt, Executor, ExecutorState, RunEnd } from '../executor.ts'
-import { buildRunFiles, formatExtraVars, type RunFiles } from '../run-files.ts'
+import { buildSshFiles, parseKnownHosts } from '../host-keys.ts'
+import { parseInventories } from '../inventory-hosts.ts'
+import { buildRunFiles, formatExtraVars, inventoryTexts, type RunFiles } from '../run-files.ts'
+import type { RunInputs } from '../run-inputs.ts'
 import {
   type AnsibleProgram,
   ansibleCommand,
   ansibleEnvironment,
   findAnsible,
+  KNOWN_HOSTS,
+  SSH_CONFIG,
   withoutAgent,
 } from './ansible-command.ts'
 import { killLeftovers, SOCKETS_VARIABLE, wrapCommand } from './leftovers.ts'
@@ -80,7 +85,7 @@ export function localExecutor(options: LocalExecutorOptions): Executor {
     program ??= options.program ? Promise.resolve(options.program) : findAnsible(runProcess)
     const folder = runFolder(base, attempt)
     const ansible = await program
-    const files = withoutAgent(ansible, withExtraVars(runFiles, attempt, folder))
+    const files = withSshFiles(withoutAgent(ansible, withExtraVars(runFiles, attempt, folder)), inputs, folder)
     if (!(await createRunFolder(folder, files.files))) return
     const sockets = await mkdtemp(path.join(tmpdir(), 'stackloom-ssh-'))
     const mask = createRedactor(files.secrets)
@@ -117,7 +122,8 @@ export function localExecutor(options: LocalExecutorOptions): Executor {
     const done = started.exit.then(async (ending) => {
       try {
         await killLeftovers(id, clock, sockets)
-        await writeEnd(folder, await determineEnd(ending, folder, output, mask, options.timeLimitMs))
+        const end = await determineEnd(ending, folder, output, mask, options.timeLimitMs)
+        await writeEnd(folder, await withLearnedKeys(end, folder))
         await rm(sockets, { recursive: true, force: true })
       } catch {
         // An end that cannot be stored is determined from the events, or unknown.
@@ -137,8 +143,10 @@ export function localExecutor(options: LocalExecutorOptions): Executor {
     if (running) return { kind: 'running', ...describeProgress(running, events) }
     // Processes of a killed operator may still exist for a moment.
     await killLeftovers(id, clock)
-    const end = (await readEnd(folder)) ?? endFromEvents(parseEvents((await readText(folder.events)) ?? ''))
-    return end ? { kind: 'ended', end } : { kind: 'absent' }
+    const stored = await readEnd(folder)
+    if (stored) return { kind: 'ended', end: stored }
+    const end = endFromEvents(parseEvents((await readText(folder.events)) ?? ''))
+    return end ? { kind: 'ended', end: await withLearnedKeys(end, folder) } : { kind: 'absent' }
   }
 
   return {
@@ -183,6 +191,22 @@ function withExtraVars(runFiles: RunFiles, { run }: Attempt, folder: RunFolder):
   const files = new Map(runFiles.files)
   files.set('runner/env/extravars', Buffer.from(formatExtraVars(run, { stackloom_root: folder.root })))
   return { ...runFiles, files }
+}
+
+/** Adds the files with which ssh checks the keys of the run's hosts. */
+function withSshFiles(runFiles: RunFiles, { hostKeys = {} }: RunInputs, folder: RunFolder): RunFiles {
+  const hosts = parseInventories(inventoryTexts(runFiles.files)) ?? new Map<string, string>()
+  const { config, knownHosts } = buildSshFiles(hosts, hostKeys, path.join(folder.root, KNOWN_HOSTS))
+  const files = new Map(runFiles.files)
+  files.set(SSH_CONFIG, Buffer.from(config))
+  files.set(KNOWN_HOSTS, Buffer.from(knownHosts))
+  return { ...runFiles, files }
+}
+
+/** Known keys are included, too: the controller never replaces the keys of a node. */
+async function withLearnedKeys(end: RunEnd, folder: RunFolder): Promise<RunEnd> {
+  const hostKeys = parseKnownHosts((await readText(path.join(folder.root, KNOWN_HOSTS))) ?? '')
+  return Object.keys(hostKeys).length > 0 ? { ...end, hostKeys } : end
 }
 
 async function determineEnd(

@@ -7,6 +7,7 @@
 import type { Redact } from '../../../exec/redact.ts'
 import type { HostResult } from '../../kinds/ansible-run.ts'
 import type { RunEnd } from '../executor.ts'
+import { formatRefusedKey, parseRefusedKey } from '../host-keys.ts'
 
 export type RunEvent =
   | { readonly event: 'play'; readonly name: string }
@@ -66,6 +67,7 @@ export function resolveEnd(events: readonly RunEvent[], code: number, output: st
   )
   const failed = Object.values(hosts).some((host) => host.failures > 0)
   const unreachable = Object.values(hosts).some((host) => host.unreachable > 0)
+  const refusedKey = findRefusedKey(events)
   const kind = failed ? 'failed' : 'unreachable'
   const [first] = formatFailures(
     events.filter((event) => event.event === kind),
@@ -75,11 +77,22 @@ export function resolveEnd(events: readonly RunEvent[], code: number, output: st
     if (Object.keys(hosts).length > 0) return { reason: 'Completed', hosts }
     return { reason: 'NotStarted', message: 'the play matches no host of the inventory' }
   }
+  if (!failed && refusedKey) {
+    return { reason: 'Unreachable', message: formatRefusedKey(refusedKey.host, refusedKey.sent), hosts, refusedKey }
+  }
   return {
     reason: failed || !unreachable ? 'Failed' : 'Unreachable',
     message: first === undefined ? `Ansible ended with code ${code}` : first,
     hosts,
   }
+}
+
+function findRefusedKey(events: readonly RunEvent[]): RunEnd['refusedKey'] {
+  for (const event of events) {
+    const refused = event.event === 'unreachable' ? parseRefusedKey(event.message) : undefined
+    if (refused && event.event === 'unreachable') return { host: event.host, ...refused }
+  }
+  return undefined
 }
 
 /** A single line that fits into a condition. */

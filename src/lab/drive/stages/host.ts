@@ -1,6 +1,7 @@
 /** Defines `host`, `deployer` and `images`: the stages that prepare this machine before any VM is needed. */
 import path from 'node:path'
 import { getString } from '../../../api/raw-object.ts'
+import { dataPath, readData } from '../../../data/data.ts'
 import { type Failure, failure } from '../../../errors/failure.ts'
 import { type ProcessResult, succeeded } from '../../../exec/process.ts'
 import { quoteShellWord } from '../../../exec/shell-words.ts'
@@ -123,18 +124,23 @@ function mergeNetworks(old: string | undefined, lab: Lab, file: string): string 
   )
 }
 
-/** The newest release of the 2025.2 series, with the Ansible that it supports. */
-export const deployerPackages = ['kolla-ansible==21.3.0', 'ansible>=12,<13', 'python-openstackclient'] as const
+/** Lists every package with its version and hashes, so that pip refuses any other file; `tools/lab-requirements.ts`. */
+export const deployerRequirements = 'lab/deployer-requirements.txt'
+export const kollaBuildRequirements = 'lab/kolla-build-requirements.txt'
+
+export function pipInstall(requirements: string): readonly string[] {
+  return ['install', '-q', '--require-hashes', '-r', dataPath(requirements)]
+}
 
 export const deployerStage: LabStage = {
   name: 'deployer',
   after: [{ stage: 'host', why: 'it needs Python' }],
-  inputs: ({ tools }) => [...deployerPackages, tools.venv],
+  inputs: ({ tools }) => [readData(deployerRequirements), tools.venv],
   steps: async ({ tools }) => [
     run(['python3', '-m', 'venv', tools.venv], 'create a virtual environment'),
     run(
-      [path.join(tools.venv, 'bin/pip'), 'install', '-q', ...deployerPackages],
-      `install ${deployerPackages.join(', ')}`,
+      [path.join(tools.venv, 'bin/pip'), ...pipInstall(deployerRequirements)],
+      'install Kolla-Ansible, Ansible and the OpenStack client',
     ),
     run([path.join(tools.venv, 'bin/kolla-ansible'), 'install-deps'], "install Kolla-Ansible's collections"),
   ],
@@ -159,7 +165,7 @@ export const imagesStage: LabStage = {
       '--namespace': 'openstack.kolla',
     }
     return [
-      run([path.join(tools.venv, 'bin/pip'), 'install', '-q', 'kolla==21.*', 'docker'], 'install kolla-build'),
+      run([path.join(tools.venv, 'bin/pip'), ...pipInstall(kollaBuildRequirements)], 'install kolla-build'),
       // Fails when the container exists already; then the next step starts it.
       run(['docker', 'run', '-d', ...container], 'create a registry', { mayFail: true }),
       run(['docker', 'start', 'stackloom-registry'], `start a registry at ${registry}`),
