@@ -31,6 +31,8 @@ async function runSuite(suite: Suite, files: readonly string[], soak: boolean): 
   const { output, code } = await runVitest(files, {
     STACKLOOM_SUITE_COUNTS: counts,
     ...(soak && { STACKLOOM_SOAK: '1' }),
+    // A suite that is asked for by name builds the programs that only its tests need.
+    ...(process.argv.length > 2 && { STACKLOOM_BUILD_ALL: '1' }),
   })
   const minutes = (Date.now() - started) / 60_000
   const result = readCounts(counts)

@@ -41,6 +41,7 @@ const kindVersions: Readonly<Record<string, string>> = {
   'metallb.io/IPAddressPool': 'v1beta1',
   'metallb.io/L2Advertisement': 'v1beta1',
   'metallb.io/ServiceL2Status': 'v1beta1',
+  'network.openstack.org/BGPConfiguration': 'v1beta1',
   'network.openstack.org/DNSData': 'v1beta1',
   'network.openstack.org/DNSMasq': 'v1beta1',
   'network.openstack.org/IPSet': 'v1beta1',
@@ -72,7 +73,9 @@ export const openstackKinds: readonly string[] = Object.keys(kindVersions).filte
   (groupKind) =>
     groupKind.includes('.openstack.org/') &&
     !groupKind.startsWith('dataplane.') &&
-    !/(NetConfig|Reservation|IPSet|DNSData|DNSMasq|OpenStackVersion|KeystoneEndpoint)$/.test(groupKind),
+    !/(BGPConfiguration|NetConfig|Reservation|IPSet|DNSData|DNSMasq|OpenStackVersion|KeystoneEndpoint)$/.test(
+      groupKind,
+    ),
 )
 
 /** Kinds whose deletion may block. NetConfigs and running deployments have their own rules. */

@@ -84,4 +84,54 @@ describe('a plan for a known release', () => {
     )
     expect(found?.where).toEqual(locate())
   })
+
+  const cloudWith = (services: Record<string, { template: Record<string, unknown> }>) => [
+    { name: 'rhoso1', namespace: 'openstack', services },
+  ]
+
+  it('warns of a deprecated field for a RabbitMQ, with the field that replaces it', () => {
+    const services = {
+      cinder: { template: { rabbitMqClusterName: 'rabbitmq-cinder', notificationsBusInstance: 'rabbitmq' } },
+      keystone: { template: { rabbitMqClusterName: 'rabbitmq' } },
+      nova: { template: { cellTemplates: { cell1: { cellMessageBusInstance: 'rabbitmq-cell1' } } } },
+    }
+    const found = lintDocuments(testPlan({ clouds: cloudWith(services) }), locate)
+    expect(found.filter(({ code }) => code === 'SL3110').map(({ remedy }) => remedy)).toEqual([
+      'write `messagingBus: {cluster: rabbitmq-cinder}` instead',
+      'write `notificationsBus: {cluster: rabbitmq}` instead',
+      'write `notificationsBus: {cluster: rabbitmq}` instead',
+      'write `messagingBus: {cluster: rabbitmq-cell1}` instead',
+    ])
+    const older = testPlan({ table: builtInTable('18.0-fr4'), clouds: cloudWith(services) })
+    expect(lintDocuments(older, locate).filter(({ code }) => code.startsWith('SL31'))).toEqual([])
+  })
+
+  it('renders buses and application credentials as the site file has them', () => {
+    const messagingBus = { cluster: 'rabbitmq', user: 'cinder', vhost: '/cinder' }
+    const services = { cinder: { template: { messagingBus, notificationsBus: { cluster: 'rabbitmq' } } } }
+    const controlPlane = { cinder: { applicationCredential: { enabled: true } }, messagingBus }
+    const plan = testPlan({
+      clouds: [{ name: 'rhoso1', namespace: 'openstack', services, overrides: { controlPlane } }],
+    })
+    expect(lintDocuments(plan, locate).filter(({ code }) => code.startsWith('SL31'))).toEqual([])
+    const rendered = renderDocuments(plan).find(({ object }) => object.kind === 'OpenStackControlPlane')
+    expect(rendered?.object['spec']).toMatchObject({
+      messagingBus,
+      cinder: {
+        applicationCredential: { enabled: true },
+        template: { messagingBus, notificationsBus: { cluster: 'rabbitmq' } },
+      },
+    })
+  })
+
+  it.each([
+    ['manila', { databaseUser: 'manila' }, 'databaseAccount'],
+    ['manila', { manilaAPI: { externalEndpoints: [] } }, 'override'],
+    ['rabbitmq', { rabbitmq: { externalEndpoint: {} } }, 'override'],
+    ['glance', { glanceAPIExternal: {} }, 'glanceAPIs'],
+  ])('names the field that replaces one of 2023: %s %o', (service, template, instead) => {
+    const plan = testPlan({ clouds: cloudWith({ [service]: { template } }) })
+    const found = lintDocuments(plan, locate).find(({ code }) => code === 'SL3106')
+    expect(found?.remedy).toContain(`write ${instead} instead`)
+  })
 })

@@ -1,4 +1,7 @@
-/** Lists the real programs and how to build them. A pin is a folder in `sandbox/` with go.mod and go.sum. */
+/**
+ * Lists the real programs and how to build them. A pin is a folder in `sandbox/` with go.mod and go.sum, and with sources
+ * where no module has the program.
+ */
 
 export interface ProgramPin {
   readonly pin: string
@@ -35,6 +38,7 @@ export const programs = {
   'cni-macvlan': cniPlugin('main/macvlan'),
   'cni-static': cniPlugin('ipam/static'),
   'infra-operator': { pin: 'infra-operator', package: 'github.com/openstack-k8s-operators/infra-operator' },
+  'openstack-admission': { pin: 'openstack-admission', package: 'stackloom.dev/sandbox/openstack-admission' },
   whereabouts: { pin: 'whereabouts', package: 'github.com/k8snetworkplumbingwg/whereabouts/cmd' },
 } as const satisfies Readonly<Record<string, ProgramPin>>
 

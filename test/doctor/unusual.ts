@@ -12,6 +12,15 @@ const young = '2026-03-01T11:59:30Z'
 
 export const unusual: readonly Unusual[] = [
   {
+    when: 'routes are announced by the frr-k8s of newer OpenShift',
+    objects: having(
+      object('apps/v1/DaemonSet', 'openshift-frr-k8s/frr-k8s'),
+      object('network.openstack.org/v1beta1/BGPConfiguration', 'openstack/bgpconfiguration', {
+        spec: { frrConfigurationNamespace: 'openshift-frr-k8s' },
+      }),
+    ),
+  },
+  {
     when: 'pods and VIPs share a span, and whereabouts excludes the VIPs',
     objects: having(
       attachment('openstack/internalapi', {

@@ -167,3 +167,17 @@ export const poolNotPlanned = problem<{ pool: string; planned: string; live: str
       : `pool ${pool} has ${live}, planned is ${planned}`,
   remedy: () => 'run stackloom diff to see the change, and stackloom up --stage metallb-config to restore the plan',
 })
+
+export const frrNamespace = problem<{
+  configuration: string
+  cloud: string
+  namespace: string
+  running: readonly string[]
+}>({
+  code: 'SL9535',
+  severity: 'error',
+  message: ({ configuration, cloud, namespace, running }) =>
+    `BGPConfiguration ${configuration} of ${cloud} writes its FRRConfigurations to namespace ${namespace}, but frr-k8s runs in ${running.join(' and ')} and reads only those there: routes to the pods are not announced`,
+  remedy: ({ configuration, cloud, running }) =>
+    `kubectl -n ${cloud} patch bgpconfigurations.network.openstack.org ${configuration} --type=merge -p '{"spec":{"frrConfigurationNamespace":"${running[0] ?? ''}"}}'`,
+})

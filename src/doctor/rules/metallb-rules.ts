@@ -279,6 +279,27 @@ const leftoverPool = rule({
   },
 })
 
+const BGP_CONFIGURATION = 'network.openstack.org/BGPConfiguration'
+
+/** The namespace is metallb-system with the MetalLB operator of older OpenShift, openshift-frr-k8s with that of newer. */
+const frrNamespace = rule({
+  id: 'metallb/frr-namespace',
+  problem: problems.frrNamespace,
+  looksAt: [BGP_CONFIGURATION, 'apps/DaemonSet'],
+  match: (cluster) => {
+    const running = cluster
+      .all('apps/DaemonSet')
+      .filter(({ metadata }) => /^frr-k8s(-daemon)?$/.test(metadata.name))
+      .map(({ metadata }) => metadata.namespace ?? '')
+    return cluster.all(BGP_CONFIGURATION).flatMap((about) => {
+      const namespace = getString(about, 'spec', 'frrConfigurationNamespace')
+      if (namespace === undefined || running.length === 0 || running.includes(namespace)) return []
+      const facts = { configuration: about.metadata.name, cloud: about.metadata.namespace ?? '', namespace, running }
+      return [{ about, path: 'spec.frrConfigurationNamespace', facts }]
+    })
+  },
+})
+
 export const metallbRules: readonly Rule[] = [
   poolsOverlap,
   samePoolName,
@@ -289,4 +310,5 @@ export const metallbRules: readonly Rule[] = [
   unknownPoolAdvertised,
   openPool,
   leftoverPool,
+  frrNamespace,
 ]

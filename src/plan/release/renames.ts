@@ -2,9 +2,10 @@
  * Fields that upstream replaced, in either direction: a site file for an older or a newer release than the target has
  * the other name. The releases that have each of them are in `data/releases.json`.
  */
-import type { FieldPath } from './fields.ts'
+import { type FieldPath, hasField } from './fields.ts'
+import type { FieldGraph } from './schema-graph.ts'
 
-/** Names of which a schema has one; a field is suggested for another one of its group. */
+/** The older name first. A field is suggested for another one of its group, where the schema has it. */
 const groups: Readonly<Record<string, readonly (readonly string[])[]>> = {
   OpenStackControlPlane: [
     ['rabbitMqClusterName', 'messagingBus'],
@@ -12,7 +13,23 @@ const groups: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['apiMessageBusInstance', 'messagingBus'],
     ['cellMessageBusInstance', 'messagingBus'],
     ['cinderBackup', 'cinderBackups'],
+    ['databaseUser', 'databaseAccount'],
+    ['apiDatabaseUser', 'apiDatabaseAccount'],
+    ['cellDatabaseUser', 'cellDatabaseAccount'],
+    ['externalEndpoints', 'override'],
+    ['externalEndpoint', 'override'],
+    ['glanceAPIExternal', 'glanceAPIs'],
+    ['glanceAPIInternal', 'glanceAPIs'],
   ],
+}
+
+/** Fields for the name of a RabbitMQ that releases still have next to their replacement: `messagingBus: {cluster: NAME}`. */
+const replacedBuses: Readonly<Record<string, readonly string[]>> = {
+  // Services that only send notifications, such as keystone, have no messagingBus.
+  rabbitMqClusterName: ['messagingBus', 'notificationsBus'],
+  notificationsBusInstance: ['notificationsBus'],
+  apiMessageBusInstance: ['messagingBus'],
+  cellMessageBusInstance: ['messagingBus'],
 }
 
 /** The name that replaces the last step of a path, if the schema has it there. */
@@ -20,4 +37,9 @@ export function findRename(kind: string, path: FieldPath, known: readonly string
   const name = String(path.at(-1))
   const group = (groups[kind] ?? []).filter((names) => names.includes(name)).flat()
   return group.find((other) => other !== name && known.includes(other))
+}
+
+/** The field with the bus that replaces the last step of a path, if the schema has it there. */
+export function findBus(path: FieldPath, schema: FieldGraph): string | undefined {
+  return replacedBuses[String(path.at(-1))]?.find((name) => hasField(schema, [...path.slice(0, -1), name]))
 }

@@ -1,4 +1,4 @@
-/** SL30xx: services and slots of the control plane. SL3101: raw fields. The other codes of SL3 are in `render/findings.ts`. */
+/** SL30xx: services and slots of the control plane. SL3101, SL3106, SL3110: raw fields. The other codes of SL3 are in `render/findings.ts`. */
 import { problem } from '../../errors/finding.ts'
 import { formatReleases } from '../release/releases.ts'
 
@@ -114,6 +114,14 @@ export const fieldNotInRelease = problem<{
     instead
       ? `write ${instead} instead, or set spec.cluster.release to a release that has the field`
       : 'remove the field, or set spec.cluster.release to a release that has it',
+})
+
+export const deprecatedBusField = problem<{ cloud: string; field: string; instead: string; rabbitmq: string }>({
+  code: 'SL3110',
+  severity: 'warning',
+  message: ({ cloud, field, instead }) =>
+    `${cloud}: ${field} is deprecated in favour of ${instead}; the operator refuses to change it later`,
+  remedy: ({ instead, rabbitmq }) => `write \`${instead}: {cluster: ${rabbitmq}}\` instead`,
 })
 
 export const unknownRelease = problem<{ name: string; nearest: string | undefined; known: readonly string[] }>({

@@ -10,11 +10,11 @@ import { controlPlaneBindingRules } from '../../ini/binding.ts'
 import { checkIni } from '../../ini/check.ts'
 import type { Cloud, Path } from '../../site/site.ts'
 import { hostNodeSet } from '../node-sets.ts'
-import { findUnknownFields } from '../release/fields.ts'
+import { findUnknownFields, hasField } from '../release/fields.ts'
 import { fieldHistory, type Release } from '../release/releases.ts'
-import { findRename } from '../release/renames.ts'
+import { findBus, findRename } from '../release/renames.ts'
 import { type LocatePath, serviceSettings } from './cloud-services.ts'
-import { fieldNotInRelease, unknownRawField } from './findings.ts'
+import { deprecatedBusField, fieldNotInRelease, unknownRawField } from './findings.ts'
 import { multiInstanceServices } from './service-catalogue.ts'
 import type { SlotTable } from './slots.ts'
 
@@ -50,6 +50,7 @@ export function rawFieldPath({ path, depth }: RawSource, inSpec: readonly (strin
 export function checkRawFields(cloud: Cloud, { release }: SlotTable, locate: LocatePath): readonly Finding[] {
   const controlPlane = rawSources(cloud).flatMap((source) => [
     ...nameFindings(cloud, source, 'OpenStackControlPlane', release, locate),
+    ...busFindings(cloud, source, release, locate),
     ...configFindings(source, locate),
   ])
   const nodeSets = nodeSetRawFields(cloud).flatMap((source) =>
@@ -120,6 +121,17 @@ function nameFindings(
     }
     const nearest = instead ?? closestMatch(name, known)
     return finding(unknownRawField, { cloud: cloud.name, kind, field, nearest }, { where })
+  })
+}
+
+function busFindings(cloud: Cloud, source: RawSource, release: Release, locate: LocatePath): readonly Finding[] {
+  const schema = release.kinds['OpenStackControlPlane']
+  if (!schema) return []
+  return leaves(source.value).flatMap(({ path, value }) => {
+    const instead = hasField(schema.spec, path) ? findBus(path, schema.spec) : undefined
+    if (instead === undefined) return []
+    const facts = { cloud: cloud.name, field: `spec.${path.join('.')}`, instead, rabbitmq: String(value) }
+    return [finding(deprecatedBusField, facts, { where: locate(rawFieldPath(source, path)) })]
   })
 }
 

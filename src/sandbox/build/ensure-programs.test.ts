@@ -8,7 +8,7 @@ import type { Failure } from '../../errors/failure.ts'
 import { type Exec, runProcess } from '../../exec/process.ts'
 import { executableName } from '../programs.ts'
 import type { Notice } from '../sandbox-context.ts'
-import { type BuildContext, ensurePins } from './ensure-programs.ts'
+import { type BuildContext, ensurePins, isBuilt } from './ensure-programs.ts'
 
 let root: string
 let source: string
@@ -125,6 +125,24 @@ describe('a program of the sandbox', () => {
     expect(await ensure({ exec: noGo })).toEqual({ hello })
     await rm(context.paths.cache, { recursive: true, force: true })
     expect(await failureOf(ensure({ exec: noGo }))).toMatchObject({ code: 'SL1200' })
+  })
+
+  it('is known to be built before anything asks for it', async () => {
+    await rm(context.paths.cache, { recursive: true, force: true })
+    expect(await isBuilt('hello', tinyTable, context)).toBe(false)
+    await ensure()
+    expect(await isBuilt('hello', tinyTable, context)).toBe(true)
+    expect(await isBuilt('hello', tinyTable, { ...context, exec: noGo })).toBe(true)
+  })
+
+  it('is built again when a source file of its pin changes', async () => {
+    const { hello } = await ensure()
+    const own = path.join(context.paths.pins, 'tiny', 'own.go')
+    await writeFile(own, 'package tiny\n')
+    const changed = await ensure()
+    await rm(own)
+    expect(changed.hello).not.toBe(hello)
+    expect(await ensure()).toEqual({ hello })
   })
 
   it('comes from KUBEBUILDER_ASSETS if set, and reports a missing file', async () => {

@@ -63,6 +63,23 @@ export async function ensurePins<N extends string>(
   return paths as ProgramPaths<N>
 }
 
+/** Whether the program can be had without a build; for those that only some tests need. */
+export async function isBuilt<N extends string>(
+  name: N,
+  table: Readonly<Record<N, ProgramPin>>,
+  { paths, exec }: BuildContext,
+): Promise<boolean> {
+  const pin = table[name]
+  const pinFolder = path.join(paths.pins, pin.pin)
+  const toolchain = await findToolchain(exec, pinFolder)
+  const present = await readdir(path.join(paths.cache, 'programs')).catch((): string[] => [])
+  if ('missing' in toolchain) {
+    const start = `${name}-${await hashInputs(pin, pinFolder)}-`
+    return present.some((folder) => folder.startsWith(start) && !folder.includes('.making-'))
+  }
+  return present.includes(await cacheKey(name, pin, pinFolder, toolchain))
+}
+
 function buildNotice(wanted: readonly { readonly name: string }[], resumed: boolean, paths: SandboxPaths): Notice {
   const names = wanted.map(({ name }) => name).join(', ')
   return {
@@ -201,6 +218,7 @@ async function cacheKey(name: string, pin: ProgramPin, pinFolder: string, toolch
 /** Hashes all build inputs except the toolchain. */
 async function hashInputs(pin: ProgramPin, pinFolder: string): Promise<string> {
   const hash = createHash('sha256').update(`${pin.package}\n${linkerFlags}\n${pin.ldflags ?? ''}\n`)
-  for (const file of ['go.mod', 'go.sum']) hash.update(await readFile(path.join(pinFolder, file)))
+  const sources = (await readdir(pinFolder)).filter((file) => file.endsWith('.go')).sort()
+  for (const file of ['go.mod', 'go.sum', ...sources]) hash.update(await readFile(path.join(pinFolder, file)))
   return hash.digest('hex').slice(0, 16)
 }

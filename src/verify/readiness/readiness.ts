@@ -32,6 +32,7 @@ export const readinessRules: Readonly<Record<string, ReadinessRule>> = {
   'metallb.io/L2Advertisement': readBackReadiness,
   'k8s.cni.cncf.io/NetworkAttachmentDefinition': readBackReadiness,
   'network.openstack.org/NetConfig': readBackReadiness,
+  'backup.openstack.org/OpenStackBackupConfig': readyCondition,
   'operator.openstack.org/OpenStack': readyCondition,
   'core.openstack.org/OpenStackControlPlane': controlPlaneReadiness,
   'core.openstack.org/OpenStackVersion': versionReadiness,

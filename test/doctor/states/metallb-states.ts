@@ -238,6 +238,18 @@ export const metallbStates: readonly State[] = [
     about: 'L2Advertisement metallb-system/openstack2-internalapi',
     says: ['enp6s0.30, which worker-9 does not have', 'In [worker-0, worker-1]'],
   },
+  {
+    rule: 'metallb/frr-namespace',
+    when: 'OpenShift was updated, and frr-k8s runs in another namespace',
+    objects: having(
+      object('apps/v1/DaemonSet', 'openshift-frr-k8s/frr-k8s'),
+      object('network.openstack.org/v1beta1/BGPConfiguration', 'openstack/bgpconfiguration', {
+        spec: { frrConfigurationNamespace: 'metallb-system' },
+      }),
+    ),
+    about: 'BGPConfiguration openstack/bgpconfiguration',
+    says: ['frr-k8s runs in openshift-frr-k8s', '"frrConfigurationNamespace":"openshift-frr-k8s"'],
+  },
 ]
 
 /** A plan of one cloud with one pool, as the numbers of the first healthy cloud have it. */

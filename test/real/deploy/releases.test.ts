@@ -150,6 +150,15 @@ describe.skipIf(!hasRelease('18.0-fr4'))(
         return ref
       }
 
+      it('reports the Ansible runs of each deployment in its node set', async () => {
+        await writeFile(path.join(folder, 'site.yaml'), site(['rhoso1'], ', hosts: [{name: compute-0}]'))
+        expect(await runCommands(folder, cluster)('up', '--yes')).toMatchObject({ code: 0 })
+        const [deployment] = await deployments()
+        const [nodeSet] = (await cluster.client.list({ ...DEPLOYMENT, kind: 'OpenStackDataPlaneNodeSet' })).items
+        const summaries = getField(nodeSet, 'status', 'deploymentExecutionSummaries', deployment?.metadata.name ?? '')
+        expect(summaries).toMatchObject({ bootstrap: { totalHosts: 1, failedHosts: 0 } })
+      })
+
       it('deletes a running data plane deployment only with consent, in up --prune and in down', async () => {
         const stackloom = runCommands(folder, cluster)
         await refuseDeletionOfRunningDeployments(cluster.client)

@@ -1,17 +1,20 @@
 /**
  * Simulates node sets and their deployments as in openstack-operator 0.6: `SetupReady` before any deployment, and `deployed`
- * when a deployment has finished. A deployment annotated `sandbox.stackloom.dev/fails: MESSAGE` fails.
+ * when a deployment has finished; since 18.0-fr6 with a summary of every Ansible run. A deployment annotated
+ * `sandbox.stackloom.dev/fails: MESSAGE` fails.
  */
-import type { KubeObject } from '../../../api/object.ts'
+import { type KubeObject, objectKey } from '../../../api/object.ts'
 import type { Controller } from '../../../kube/controller.ts'
 import { type ActorDeps, annotation } from '../actor.ts'
 import { withTransitionTimes, writeStatus } from '../actor-status.ts'
 import { ACTOR } from './control-plane.ts'
+import { crdSource, servedSchema } from './spec-schema.ts'
 
 const API = 'dataplane.openstack.org/v1beta1'
 const nodeSets = { kind: { apiVersion: API, kind: 'OpenStackDataPlaneNodeSet' } }
 const deployments = { kind: { apiVersion: API, kind: 'OpenStackDataPlaneDeployment' } }
 const versions = { kind: { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackVersion' } }
+const NODE_SET_CRD = 'openstackdataplanenodesets.dataplane.openstack.org'
 const DEPLOYMENT_FAILS = annotation('fails')
 
 const good = { status: 'True', reason: 'Ready', message: 'Setup complete' } as const
@@ -19,6 +22,7 @@ const asked = { status: 'False', reason: 'Requested', severity: 'Info', message:
 
 export function dataPlaneControllers({ runtime, stepMs }: ActorDeps): readonly Controller[] {
   const { client, cache } = runtime
+  const crds = crdSource(NODE_SET_CRD)
   const nodeSetsOf = (deployment: KubeObject): readonly string[] =>
     (deployment['spec'] as { nodeSets?: readonly string[] }).nodeSets ?? []
   return [
@@ -26,6 +30,13 @@ export function dataPlaneControllers({ runtime, stepMs }: ActorDeps): readonly C
       name: 'openstack-nodeset',
       watches: [
         nodeSets,
+        {
+          ...crds,
+          map: () =>
+            cache(nodeSets)
+              .list()
+              .map(({ metadata }) => objectKey(metadata)),
+        },
         {
           ...deployments,
           map: (deployment) => nodeSetsOf(deployment).map((name) => `${deployment.metadata.namespace}/${name}`),
@@ -45,8 +56,13 @@ export function dataPlaneControllers({ runtime, stepMs }: ActorDeps): readonly C
           { type: 'DeploymentReady', ...last },
           { type: 'InputReady', ...good },
         ]
+        const known = servedSchema(cache(crds).get(NODE_SET_CRD), 'status')?.properties ?? {}
         const status = {
           observedGeneration: nodeSet.metadata.generation,
+          // A status with a field that the release does not have would be written again and again.
+          ...('deploymentExecutionSummaries' in known && {
+            deploymentExecutionSummaries: summarizeExecutions(nodeSet, nodeSetDeployments),
+          }),
           conditions: withTransitionTimes(nodeSet, conditions, clock.now()),
         }
         await writeStatus(client, nodeSet, status, ACTOR)
@@ -80,6 +96,41 @@ export function dataPlaneControllers({ runtime, stepMs }: ActorDeps): readonly C
       },
     },
   ]
+}
+
+interface ExecutionSummary {
+  readonly totalHosts: number
+  readonly failedHosts: number
+  readonly failurePercent: number
+  readonly failedHostList?: readonly string[]
+}
+
+/** By deployment and service, for deployments that have ended. A failed deployment fails on every host of its first service. */
+export function summarizeExecutions(
+  nodeSet: KubeObject,
+  deployments: readonly KubeObject[],
+): Readonly<Record<string, Readonly<Record<string, ExecutionSummary>>>> {
+  const { nodes = {}, services = [] } = nodeSet['spec'] as {
+    readonly nodes?: Readonly<Record<string, unknown>>
+    readonly services?: readonly string[]
+  }
+  const hosts = Object.keys(nodes)
+  const success: ExecutionSummary = { totalHosts: hosts.length, failedHosts: 0, failurePercent: 0 }
+  const failure: ExecutionSummary = {
+    totalHosts: hosts.length,
+    failedHosts: hosts.length,
+    failurePercent: 100,
+    failedHostList: hosts,
+  }
+  const entries = deployments.flatMap((deployment) => {
+    const failed = deployment.metadata.annotations?.[DEPLOYMENT_FAILS] !== undefined
+    if (!failed && !isDeployed(deployment)) return []
+    const { servicesOverride = [] } = deployment['spec'] as { readonly servicesOverride?: readonly string[] }
+    const ran = servicesOverride.length > 0 ? servicesOverride : services
+    const summaries = failed ? ran.slice(0, 1).map((name) => [name, failure]) : ran.map((name) => [name, success])
+    return [[deployment.metadata.name, Object.fromEntries(summaries)]]
+  })
+  return Object.fromEntries(entries)
 }
 
 function isDeployed(deployment: KubeObject): boolean {
