@@ -58,5 +58,5 @@ export const nodesNotOnNetwork = problem<{ owner: string; nodes: readonly string
   code: 'SL2328',
   severity: 'warning',
   message: ({ owner, nodes }) => `${nodes.join(', ')} ${nodes.length === 1 ? 'has' : 'have'} no address in ${owner}`,
-  remedy: ({ owner }) => `nothing to do if these nodes are not on ${owner}; otherwise enlarge the nodes span`,
+  remedy: ({ owner }) => `enlarge the nodes span, unless these nodes are not meant to be on ${owner}`,
 })

@@ -16,8 +16,12 @@ describe('documents of the example sites', () => {
       'document-000',
       'every-service',
       'five-clouds-bgp',
+      'hci',
+      'networkers',
       'shared-vlan',
       'small',
+      'sriov-dpdk',
+      'two-cells',
       'two-clouds',
     ])
   })
