@@ -54,7 +54,10 @@ function resolveStep({ lab, system, folder }: DriveContext): Step {
 
 export const cephStage: LabStage = {
   name: 'ceph',
-  after: [{ stage: 'post-deploy', why: 'phase 2 adds to a running cloud' }],
+  after: [
+    { stage: 'post-deploy', why: 'phase 2 adds to a running cloud' },
+    { stage: 'resources', why: 'it restarts services that Terraform is using' },
+  ],
   skipReason: (lab) => (usesCeph(lab) ? undefined : 'storage phase lvm'),
   inputs: (context) => [
     ...readInputs(context, ...cephFiles(context.lab, { fsid: '', keys: {} }, false).map((file) => file.path)),
