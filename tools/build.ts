@@ -47,6 +47,7 @@ export const chunkGroups: readonly (readonly string[])[] = [
     'src/cli/command.ts',
     'src/cli/files.ts',
     'src/cli/questions.ts',
+    'src/cli/repeatable.ts',
     'src/cli/output/format.ts',
   ],
   // Owners of addresses.
@@ -56,14 +57,24 @@ export const chunkGroups: readonly (readonly string[])[] = [
     'src/plan/conflicts.ts',
     'src/plan/findings/addresses.ts',
     'src/plan/ledger.ts',
+    'src/plan/release/fields.ts',
+    'src/plan/release/read-crd.ts',
+    'src/plan/release/releases.ts',
+    'src/plan/release/schema-graph.ts',
     'src/plan/requests.ts',
+    'src/plan/slots/service-catalogue.ts',
     'src/site/accept.ts',
     'src/site/site.ts',
   ],
   // Reading YAML.
   ['src/yaml/locate.ts', 'src/yaml/read.ts', 'src/api/shape.ts', 'node_modules/yaml/'],
   // Checking and rendering a lab.
-  ['src/lab/findings/lab-file.ts', 'src/lab/findings/kolla.ts', 'src/lab/findings/rendered-tree.ts'],
+  [
+    'src/lab/drive/stage.ts',
+    'src/lab/findings/lab-file.ts',
+    'src/lab/findings/kolla.ts',
+    'src/lab/findings/rendered-tree.ts',
+  ],
   [
     'src/lab/certificates.ts',
     'src/lab/kolla/passwords.ts',

@@ -14,7 +14,7 @@ import { type Io, processIo } from './io.ts'
 import { unsupportedNodeNotice } from './node-version.ts'
 import { printFindings } from './output/findings.ts'
 import { escapeControls } from './output/text.ts'
-import { programVersion } from './version/program-version.ts'
+import { programVersion } from './program-version.ts'
 
 export async function main(
   argv: readonly string[],

@@ -56,6 +56,7 @@ describe('options', () => {
       'ipam status',
       'operator install',
       'operator run',
+      'operator uninstall',
       'status',
       'up',
       'update',

@@ -41,10 +41,10 @@ function defineUninstall(command: Command, { io, act }: CommandContext): void {
     .description('Delete what `operator install` applied; CRDs and their objects are kept')
   withExamples(withClusterFlags(uninstall), [
     'stackloom operator uninstall',
-    'stackloom operator uninstall --yes --crds             # and the CRDs that have no objects',
+    'stackloom operator uninstall --yes --delete-crds             # and the CRDs that have no objects',
     'stackloom operator uninstall --yes --delete-objects   # and all NetConfigs, IPSets, nodes, …',
   ])
-    .option('--crds', 'delete the CRDs that `operator install` applied, where they have no objects')
+    .option('--delete-crds', 'delete the CRDs that `operator install` applied, where they have no objects')
     .option('--delete-objects', 'delete these CRDs with all of their objects, in every namespace')
     .option('--yes', 'do not ask')
     .addOption(outputOption(['table', 'json', 'yaml']))

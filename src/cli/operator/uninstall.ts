@@ -20,7 +20,7 @@ import { confirmByName } from '../questions.ts'
 import { FIELD_MANAGER } from './install.ts'
 
 export interface UninstallOptions extends ClusterFlags {
-  readonly crds?: boolean
+  readonly deleteCrds?: boolean
   readonly deleteObjects?: boolean
   readonly yes?: boolean
   readonly output: Format
@@ -70,7 +70,7 @@ export async function uninstall(options: UninstallOptions, io: Io): Promise<Exit
       }
     }
     results.push(...(await deleteNamespace(client, namespace, io.stop)))
-    if (options.crds || options.deleteObjects) results.push(...(await deleteCrds(client, options, io.stop)))
+    if (options.deleteCrds || options.deleteObjects) results.push(...(await deleteCrds(client, options, io.stop)))
     const rows = results.map(({ kind, name, outcome, reason = '' }) => [outcome, kind, name, reason])
     const table = (): string => formatTable(['OUTCOME', 'KIND', 'NAME', 'REASON'], rows, io.columns)
     io.stdout(options.output === 'table' ? table() : await serialiseResult({ uninstalled: results }, options.output))

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { type CommandContext, withExamples } from '../command.ts'
 import { type Format, outputOption, serialiseResult } from '../output/format.ts'
-import { programVersion } from './program-version.ts'
+import { programVersion } from '../program-version.ts'
 
 export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(command, ['stackloom version', 'stackloom version -o json'])

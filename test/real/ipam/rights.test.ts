@@ -193,7 +193,7 @@ describe('operator uninstall', { timeout: 240_000 }, () => {
     await cluster.client.create(foreign)
     const config = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'mine', namespace: HOME } }
     await cluster.client.create(config)
-    const { code, out } = await command('uninstall', '--yes', '--crds', '-o', 'json')
+    const { code, out } = await command('uninstall', '--yes', '--delete-crds', '-o', 'json')
     expect(code).toBe(0)
     const results = (JSON.parse(out) as { uninstalled: { kind: string; name: string; outcome: string }[] }).uninstalled
     const kept = results.filter(({ outcome }) => outcome === 'kept').map(({ kind, name }) => `${kind} ${name}`)
