@@ -6,8 +6,7 @@ import { type GroupVersionKind, type KubeObject, withoutManagedFields } from '..
 import { formatGroupKind } from '../api/snapshot.ts'
 import { systemClock } from '../clock/clock.ts'
 import { bareMetalHosts } from '../dataplane/machines/bare-metal.ts'
-import { Failure, failure } from '../errors/failure.ts'
-import type { Finding } from '../errors/finding.ts'
+import { failure } from '../errors/failure.ts'
 import type { AdmissionHandler } from '../kube/admission.ts'
 import type { Connection } from '../kube/connect.ts'
 import { createEventRecorder } from '../kube/event-recorder.ts'
@@ -46,27 +45,19 @@ export async function runOperator(
     await refuseInfraOperator(client, control.signal)
     const scope = { ...options, namespace: connection.namespace }
     await checkPermissions(client, selected, scope, log, control.signal)
-    const rival = stopForInfraOperator(client, log, control)
+    const rival = reportInfraOperator(client, log, control.signal)
     await runProgram(connection, program, options, log, control).finally(() => control.abort())
-    const found = await rival
-    if (found) throw new Failure([found], 1)
+    await rival
   } finally {
     control.abort()
     signal.removeEventListener('abort', stop)
   }
 }
 
-/** Stops the operator when an infra-operator is started after it: both would assign the same addresses. */
-async function stopForInfraOperator(
-  client: Connection['client'],
-  log: Log,
-  control: AbortController,
-): Promise<Finding | undefined> {
-  const found = await waitForInfraOperator(client, { clock: systemClock, log }, control.signal)
-  if (!found) return undefined
-  log({ level: 'error', message: found.message, code: found.code })
-  control.abort()
-  return found
+/** Reports an infra-operator that is started after this operator: both would assign the same addresses. */
+async function reportInfraOperator(client: Connection['client'], log: Log, signal: AbortSignal): Promise<void> {
+  const found = await waitForInfraOperator(client, { clock: systemClock, log }, signal)
+  if (found) log({ level: 'error', message: found.message, code: found.code })
 }
 
 /** The union of what the selected parts run and need. */
