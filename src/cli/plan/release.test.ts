@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { testIo } from '../../../test/io.ts'
-import { hasRelease, RELEASES } from '../../../test/sandbox-context.ts'
+import { describeWithRelease } from '../../../test/releases.ts'
+import { RELEASES } from '../../../test/sandbox-context.ts'
 import { siteText } from '../../../test/site.ts'
 import { main } from '../main.ts'
 
@@ -46,7 +47,7 @@ interface Schema {
   additionalProperties: Schema
 }
 
-describe.skipIf(!hasRelease('18.0-fr6'))('plan --crd of a folder (needs the CRDs in ../shared/crds)', () => {
+describeWithRelease('18.0-fr6', 'plan --crd of a folder', () => {
   /** The folder of 18.0-fr6 with another schema of the control plane's `spec`. */
   const nextRelease = (change: (spec: Schema) => void): string => {
     const folder = path.join(cwd, 'next')

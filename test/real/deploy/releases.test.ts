@@ -9,7 +9,8 @@ import { releaseKinds } from '../../../src/plan/release/releases.ts'
 import { readReleaseFolder } from '../../../src/sandbox/crds/release-folders.ts'
 import { useCluster } from '../../cluster.ts'
 import { useFolder } from '../../folder.ts'
-import { hasRelease, RELEASES } from '../../sandbox-context.ts'
+import { describeWithRelease } from '../../releases.ts'
+import { RELEASES } from '../../sandbox-context.ts'
 import { prepareCluster, type RunningActors, runCommands, startActors } from './deployment-fixture.ts'
 
 const site = (clouds: readonly string[], hosts = ''): string => `
@@ -27,10 +28,8 @@ ${clouds.map((name) => `  - {name: ${name}, namespace: ${name}, services: {watch
 const known: readonly string[] = releaseKinds
 const kindOf = (crd: KubeObject): string => (crd['spec'] as { names: { kind: string } }).names.kind
 
-describe.skipIf(!hasRelease('18.0-fr4'))(
-  'a deployment (needs the CRDs in ../shared/crds)',
-  { timeout: 600_000 },
-  () => {
+describeWithRelease('18.0-fr4', 'a deployment', () => {
+  describe('with the CRDs of its release', { timeout: 600_000 }, () => {
     describe('with the CRDs of 18.0-fr4, then 18.0-fr6, then main', () => {
       const cluster = useCluster({ crds: '18.0-fr4', metallb: true, controllerManager: true })
       const folder = useFolder()
@@ -177,8 +176,8 @@ describe.skipIf(!hasRelease('18.0-fr4'))(
         expect(await deployments()).toHaveLength(0)
       })
     })
-  },
-)
+  })
+})
 
 /** The rule of openstack-operator's webhook since July 2026, as a policy of the API server. */
 async function refuseDeletionOfRunningDeployments(client: KubeClient): Promise<void> {
