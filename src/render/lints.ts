@@ -63,7 +63,8 @@ function dnsFindings(plan: Plan, cloud: PlannedCloud, locate: LocatePath): reado
 
 /** The rules of the webhook that admits it. Overlaps are reported by the plan, with both owners. */
 function netConfigFindings(plan: Plan, cloud: PlannedCloud, locate: LocatePath): readonly Finding[] {
-  return renderNetConfig(plan, cloud).flatMap((object) => {
+  const sharing = new Map() // Annotations are not checked.
+  return renderNetConfig(plan, cloud, sharing).flatMap((object) => {
     const parsed = netConfigKind.spec.safeParse(object['spec'])
     const violations = parsed.success
       ? netConfigViolations(parsed.data as NetConfigSpec).filter(

@@ -4,7 +4,6 @@
  */
 import { SHARED_WITH_ANNOTATION } from '../api/netconfig.ts'
 import type { KubeObject } from '../api/object.ts'
-import { type Cidr, cidrsOverlap, parseCidr } from '../net/cidr.ts'
 import { setSize, subtract } from '../net/range-set.ts'
 import { servedHostNames } from '../plan/dns-names.ts'
 import {
@@ -20,11 +19,12 @@ import { addOwnershipLabels, ownershipLabels } from './labels.ts'
 import { mergePatch } from './merge.ts'
 import { uniqueRoutes } from './nmstate.ts'
 import { isReachable, listAddresses, reservedRanges, spanRanges } from './spans.ts'
+import { hasHosts, indexSharing } from './subnet-sharing.ts'
 
 /** More excluded addresses than this become gaps between ranges instead of a list. */
 const MAX_LISTED = 64n
 
-export function renderNetConfig(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
+export function renderNetConfig(plan: Plan, cloud: PlannedCloud, sharing = indexSharing(plan)): readonly KubeObject[] {
   const era = detectEra(plan.slots)
   const networks: unknown[] = []
   for (const network of cloud.networks) {
@@ -37,44 +37,20 @@ export function renderNetConfig(plan: Plan, cloud: PlannedCloud): readonly KubeO
     {
       apiVersion: 'network.openstack.org/v1beta1',
       kind: 'NetConfig',
-      metadata: { name: 'netconfig', namespace: cloud.namespace, labels, ...sharing(plan, cloud) },
+      metadata: {
+        name: 'netconfig',
+        namespace: cloud.namespace,
+        labels,
+        ...sharingAnnotation(sharing.get(cloud.namespace)),
+      },
       spec: mergePatch({ networks }, cloud.from.file.overrides?.netConfig),
     },
   ]
 }
 
-/** Clouds that share a subnet by choice: Stackloom's operator assigns from it only to namespaces that are named. */
-function sharing(plan: Plan, cloud: PlannedCloud): Pick<KubeObject['metadata'], 'annotations'> {
-  const subnets = hostSubnets(cloud)
-  const others = plan.clouds.filter(
-    (other) =>
-      other.namespace !== cloud.namespace &&
-      hostSubnets(other).some((theirs) => subnets.some((subnet) => isShared(subnet, theirs))),
-  )
-  if (others.length === 0) return {}
-  return { annotations: { [SHARED_WITH_ANNOTATION]: others.map(({ namespace }) => namespace).join(',') } }
-}
-
-interface HostSubnet {
-  readonly vlan: number
-  readonly cidr: Cidr
-}
-
-function hostSubnets({ networks }: PlannedCloud): readonly HostSubnet[] {
-  return networks.flatMap((network) =>
-    network.subnets.filter(hasHosts).flatMap((subnet) => {
-      const cidr = parseCidr(subnet.cidr)
-      return cidr ? [{ vlan: subnet.vlan ?? network.vlan ?? 0, cidr }] : []
-    }),
-  )
-}
-
-function isShared(a: HostSubnet, b: HostSubnet): boolean {
-  return a.vlan === b.vlan && cidrsOverlap(a.cidr, b.cidr)
-}
-
-function hasHosts(subnet: PlannedSubnet): boolean {
-  return subnet.spans.some((span) => span.role === 'hosts')
+/** Stackloom's operator assigns addresses of a shared subnet only to namespaces that are named. */
+function sharingAnnotation(others: readonly string[] = []): Pick<KubeObject['metadata'], 'annotations'> {
+  return others.length === 0 ? {} : { annotations: { [SHARED_WITH_ANNOTATION]: others.join(',') } }
 }
 
 function renderNetwork(network: PlannedNetwork, subnets: readonly PlannedSubnet[], era: Era): unknown {

@@ -19,6 +19,7 @@ import {
   renderOperator,
 } from './operators.ts'
 import { fitToRelease } from './release-fields.ts'
+import { indexSharing, type SubnetSharing } from './subnet-sharing.ts'
 import { renderVipPolicy } from './vip-policy.ts'
 
 /** Stages that have documents, in the order in which `render` prints them. */
@@ -58,27 +59,33 @@ export function renderDocuments(plan: Plan): readonly RenderedDocument[] {
 
 /** What the templates produce, whatever the release. */
 export function templateDocuments(plan: Plan): readonly RenderedDocument[] {
-  const index = indexSegments(plan)
-  const documents = [...sharedDocuments(plan, index)]
-  for (const cloud of plan.clouds) documents.push(...cloudDocuments(plan, cloud, index))
+  const segments = indexSegments(plan)
+  const sharing = indexSharing(plan)
+  const documents = [...sharedDocuments(plan, segments)]
+  for (const cloud of plan.clouds) documents.push(...cloudDocuments(plan, cloud, { segments, sharing }))
   return documents
 }
 
-function sharedDocuments(plan: Plan, index: SegmentIndex): readonly RenderedDocument[] {
+function sharedDocuments(plan: Plan, segments: SegmentIndex): readonly RenderedDocument[] {
   return [
     ...forStage('nmstate', [...renderOperator(plan, 'nmstate'), ...renderNmstateOperand(plan)]),
     ...forStage('metallb', [...renderOperator(plan, 'metallb'), ...renderMetalLbOperand(plan), ...renderPeers(plan)]),
     ...forStage('cert-manager', renderOperator(plan, 'certManager')),
     ...forStage('openstack', renderOperator(plan, 'openstack')),
     ...forStage('openstack-init', renderOpenStackOperand(plan)),
-    ...forStage('nncp', renderBasePolicies(plan, index)),
+    ...forStage('nncp', renderBasePolicies(plan, segments)),
   ]
 }
 
-function cloudDocuments(plan: Plan, cloud: PlannedCloud, index: SegmentIndex): readonly RenderedDocument[] {
+interface Indexes {
+  readonly segments: SegmentIndex
+  readonly sharing: SubnetSharing
+}
+
+function cloudDocuments(plan: Plan, cloud: PlannedCloud, { segments, sharing }: Indexes): readonly RenderedDocument[] {
   const { name } = cloud
   return [
-    ...forStage('nncp', renderCloudPolicies(plan, cloud, index), name),
+    ...forStage('nncp', renderCloudPolicies(plan, cloud, segments), name),
     ...forStage('namespace', renderCloudNamespace(plan, cloud), name),
     ...forStage('netattach', renderAttachments(plan, cloud), name),
     ...forStage(
@@ -86,7 +93,7 @@ function cloudDocuments(plan: Plan, cloud: PlannedCloud, index: SegmentIndex): r
       [...renderPools(plan, cloud), ...renderAdvertisements(plan, cloud), ...renderVipPolicy(plan, cloud)],
       name,
     ),
-    ...forStage('netconfig', [...renderNetConfig(plan, cloud), ...renderDnsData(plan, cloud)], name),
+    ...forStage('netconfig', [...renderNetConfig(plan, cloud, sharing), ...renderDnsData(plan, cloud)], name),
     ...forStage('control-plane', renderControlPlane(plan, cloud), name),
     ...forStage('data-plane', renderDataPlane(plan, cloud), name),
   ]

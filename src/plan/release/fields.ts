@@ -1,5 +1,5 @@
 /** Compares an object with the fields of a release: unknown, missing, and left out. Pure. */
-import type { FieldGraph } from './schema-graph.ts'
+import type { FieldGraph, FieldNode } from './schema-graph.ts'
 
 export type FieldPath = readonly (string | number)[]
 
@@ -27,47 +27,77 @@ export function pruneFields<T>(value: T, graph: FieldGraph): PrunedFields<T> {
   return { value: prune(value, graph, graph.root, [], dropped) as T, dropped }
 }
 
-function prune(value: unknown, graph: FieldGraph, id: number, path: FieldPath, dropped: UnknownField[]): unknown {
+/** Copies only what changes; `path` is one list that grows and shrinks, because nearly every object fits. */
+function prune(
+  value: unknown,
+  graph: FieldGraph,
+  id: number,
+  path: (string | number)[],
+  dropped: UnknownField[],
+): unknown {
   const node = graph.nodes[id]
-  if (!node || typeof value !== 'object' || value === null || Object.keys(node.fields).length === 0) return value
-  if (Array.isArray(value)) {
-    const each = node.fields['*']
-    if (each === undefined) return value
-    const items = value.map((item: unknown, index) => prune(item, graph, each, [...path, index], dropped))
-    return items.some((item, index) => item !== value[index]) ? items : (value as unknown)
-  }
-  let changed = false
-  const kept: Record<string, unknown> = {}
+  if (!node || typeof value !== 'object' || value === null || isEmpty(node.fields)) return value
+  if (Array.isArray(value)) return pruneItems(value, graph, node.fields['*'], path, dropped)
+  let kept: Record<string, unknown> | undefined
   for (const [key, child] of Object.entries(value)) {
-    const next = Object.hasOwn(node.fields, key) ? node.fields[key] : node.fields['*']
-    if (next === undefined) {
-      if (node.open) kept[key] = child
-      else {
-        dropped.push({ path: [...path, key], known: Object.keys(node.fields) })
-        changed = true
-      }
-      continue
+    const next = childNode(node, key)
+    path.push(key)
+    if (next !== undefined) {
+      const pruned = prune(child, graph, next, path, dropped)
+      if (pruned !== child) (kept ??= { ...value })[key] = pruned
+    } else if (!node.open) {
+      dropped.push({ path: [...path], known: Object.keys(node.fields) })
+      delete (kept ??= { ...value })[key]
     }
-    const pruned = prune(child, graph, next, [...path, key], dropped)
-    changed ||= pruned !== child
-    kept[key] = pruned
+    path.pop()
   }
-  return changed ? kept : value
+  return kept ?? value
+}
+
+function pruneItems(
+  items: readonly unknown[],
+  graph: FieldGraph,
+  each: number | undefined,
+  path: (string | number)[],
+  dropped: UnknownField[],
+): readonly unknown[] {
+  if (each === undefined) return items
+  const pruned = items.map((item, index) => {
+    path.push(index)
+    const value = prune(item, graph, each, path, dropped)
+    path.pop()
+    return value
+  })
+  return pruned.some((item, index) => item !== items[index]) ? pruned : items
+}
+
+function childNode({ fields }: FieldNode, key: string): number | undefined {
+  return Object.hasOwn(fields, key) ? fields[key] : fields['*']
+}
+
+/** `Object.keys` of a control plane's fields costs more than the rest of the walk. */
+function isEmpty(fields: object): boolean {
+  for (const _ in fields) return false
+  return true
 }
 
 /** Every field that an object must have and does not, below what the value has. */
 export function missingFields(value: unknown, graph: FieldGraph): readonly FieldPath[] {
   const found: FieldPath[] = []
-  const visit = (current: unknown, id: number, path: FieldPath): void => {
+  const path: (string | number)[] = []
+  const visit = (current: unknown, id: number): void => {
     const node = graph.nodes[id]
     if (!node || typeof current !== 'object' || current === null) return
     for (const name of node.required ?? []) if (!Object.hasOwn(current, name)) found.push([...path, name])
     for (const [key, child] of Object.entries(current)) {
-      const next = Object.hasOwn(node.fields, key) ? node.fields[key] : node.fields['*']
-      if (next !== undefined) visit(child, next, [...path, Array.isArray(current) ? Number(key) : key])
+      const next = typeof child === 'object' ? childNode(node, key) : undefined
+      if (next === undefined) continue
+      path.push(Array.isArray(current) ? Number(key) : key)
+      visit(child, next)
+      path.pop()
     }
   }
-  visit(value, graph.root, [])
+  visit(value, graph.root)
   return found
 }
 
@@ -77,8 +107,8 @@ export function hasField(graph: FieldGraph, path: FieldPath): boolean {
   for (const step of path) {
     const node = graph.nodes[id]
     if (!node) return false
-    if (Object.keys(node.fields).length === 0) return true
-    const next = Object.hasOwn(node.fields, String(step)) ? node.fields[String(step)] : node.fields['*']
+    if (isEmpty(node.fields)) return true
+    const next = childNode(node, String(step))
     if (next === undefined) return node.open === true
     id = next
   }
