@@ -13,7 +13,9 @@ export async function startInfraOperator(cluster: Cluster, log: string): Promise
   const { 'infra-operator': program } = await ensurePrograms(['infra-operator'], sandboxContext())
   const flags = ['--metrics-bind-address', '0', '--health-probe-bind-address', '127.0.0.1:18081']
   const file = openSync(log, 'a')
-  const [command = '', ...words] = [...cluster.inside, program, ...flags]
+  // It ends with this process, even if a bench or test is killed.
+  const bound = process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'KILL', '--'] : []
+  const [command = '', ...words] = [...cluster.inside, ...bound, program, ...flags]
   const child: ChildProcess = spawn(command, words, {
     env: { ...process.env, ENABLE_WEBHOOKS: 'false', KUBECONFIG: cluster.insideKubeconfig },
     stdio: ['ignore', file, file],
