@@ -46,6 +46,18 @@ describe('lintDocuments', () => {
     ])
   })
 
+  it.each(['10.0.0.0/24', '10.0.0.128/25'])('refuses a hosts-only network in the subnet of another: %s', (cidr) => {
+    const networks = {
+      external: { roles: ['hosts' as const], subnets: [{ cidr: '10.0.0.0/24' }] },
+      backup: { roles: ['hosts' as const], subnets: [{ cidr }] },
+    }
+    const { plan } = planSpec({ cluster, networks })
+    expect(plan.findings.filter(({ severity }) => severity === 'error')).toEqual([])
+    expect(findingsOf(plan)).toMatchObject([
+      { code: 'SL3229', where: { file: 'spec.networks.backup.subnets' }, message: expect.stringContaining(cidr) },
+    ])
+  })
+
   it('reports a misspelt raw field with a suggestion and its position', () => {
     const template = { networkAttachents: ['storage'] }
     const [found] = findingsOf(testPlan({ clouds: two({ services: { placement: { template } } }) }))

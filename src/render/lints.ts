@@ -4,12 +4,14 @@
  * Raw fields are merged last and win over the plan, so conflicts are reported instead of corrected. Pure.
  */
 import { type NetConfigSpec, netConfigKind, netConfigViolations } from '../api/netconfig.ts'
+import type { KubeObject } from '../api/object.ts'
 import { type Finding, finding, hasErrors } from '../errors/finding.ts'
 import { parseAddress } from '../net/address.ts'
 import { type RangeSet, rangeSet, setContains } from '../net/range-set.ts'
 import type { Plan, PlannedCloud, PlannedNetwork } from '../plan/plan.ts'
 import { type LocatePath, serviceSettings } from '../plan/slots/cloud-services.ts'
 import { checkRawFields, leaves, type RawSource, rawFieldPath, rawSources } from '../plan/slots/raw-fields.ts'
+import { settingPath } from '../site/site.ts'
 import { mergeRawFields, plannedSpec, specWithoutEndpoints } from './control-plane/control-plane.ts'
 import { countPods, hasEndpoint, listEndpoints } from './control-plane/endpoints.ts'
 import { type ResolvedSlot, resolveSlots } from './control-plane/slot-values.ts'
@@ -64,20 +66,36 @@ function dnsFindings(plan: Plan, cloud: PlannedCloud, locate: LocatePath): reado
   return [finding(noDnsServer, { cloud: cloud.name }, { where: locate(cloud.from.path) })]
 }
 
-/** The rules of the webhook that admits it. Overlaps are reported by the plan, with both owners. */
+/**
+ * The rules of the webhook that admits it. Overlaps on nodes are errors of the plan, with which nothing is rendered; those
+ * of networks that only hosts have are reported here.
+ */
 function netConfigFindings(plan: Plan, cloud: PlannedCloud, locate: LocatePath): readonly Finding[] {
   return renderNetConfig(plan, cloud).flatMap((object) => {
     const parsed = netConfigKind.spec.safeParse(object['spec'])
     const violations = parsed.success
-      ? netConfigViolations(parsed.data as NetConfigSpec).filter(
-          ({ detail }) => !/^CIDR .*(?:in use|overlaps)/.test(detail),
-        )
+      ? netConfigViolations(parsed.data as NetConfigSpec)
       : parsed.error.issues.map(({ path, message }) => ({ field: ['spec', ...path].join('.'), detail: message }))
     return violations.map(({ field, detail }) => {
-      const where = locate([...cloud.from.path, 'networks'])
+      const where = locateNetConfigField(object, field, cloud, locate)
       return finding(netConfigRefused, { cloud: cloud.name, field, detail }, { where })
     })
   })
+}
+
+/** The network of `spec.networks[0].subnets[0].cidr` in the site file. */
+function locateNetConfigField(
+  object: KubeObject,
+  field: string,
+  cloud: PlannedCloud,
+  locate: LocatePath,
+): ReturnType<LocatePath> {
+  const [, index] = /^spec\.networks(?:\[|\.)(\d+)/.exec(field) ?? []
+  const networks = asFields(object['spec'])['networks']
+  const name = Array.isArray(networks) ? asText(asFields(networks[Number(index)])['name']) : undefined
+  const network = cloud.from.networks.find((network) => network.name === name?.toLowerCase())
+  const path = network && settingPath(network, 'subnets')
+  return locate(path ?? [...cloud.from.path, 'networks'])
 }
 
 /** A service can be attached to networks if its template calls `attach`. */
