@@ -91,7 +91,7 @@ async function showAddresses(client: KubeClient): Promise<void> {
       metadata.annotations?.['metallb.io/ip-allocated-from-pool'] ?? '',
       ingressAddresses({ metadata, ...rest } as KubeObject).join(', '),
     ])
-  io.stdout(formatTable(['   NAMESPACE', 'SERVICE', 'POOL', 'ADDRESS'], rows, io.columns))
+  io.stdout(formatTable(['   NAMESPACE', 'SERVICE', 'POOL', 'ADDRESS'], rows, io.columns, io.colour.stdout))
 }
 
 async function showRefusal(client: KubeClient): Promise<void> {

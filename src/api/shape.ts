@@ -7,10 +7,19 @@ import type { ZodType } from 'zod'
 import type { ZodMiniType } from 'zod/mini'
 import type * as z from 'zod/v4/core'
 import { closestMatch } from '../errors/closest-match.ts'
-import { emptyFile, missingField, reservedKey, unknownField, wrongType, wrongValue } from '../errors/file.ts'
+import {
+  emptyFile,
+  missingField,
+  placeholdersInFile,
+  reservedKey,
+  unknownField,
+  wrongType,
+  wrongValue,
+} from '../errors/file.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import type { ValuePath } from '../yaml/locate.ts'
 import type { YamlReading } from '../yaml/read.ts'
+import { findPlaceholders } from './placeholders.ts'
 
 export interface ShapeResult<T> {
   /** Absent when something is wrong. */
@@ -34,17 +43,31 @@ export function checkShape<T>(
     return finding(reservedKey, facts, { where: reading.locateKey(path) })
   })
   if (reserved.length > 0) return { findings: [...findings, ...reserved] }
+  const placeholders = findPlaceholders(value)
+  const unfilled = placeholderFindings(placeholders, reading)
   // A file is read once: compiling a parser would take longer than parsing.
   const parsed = schema.safeParse(value, { jitless: true })
-  if (parsed.success) return { value: parsed.data, findings }
+  if (parsed.success) {
+    return unfilled.length > 0 ? { findings: [...findings, ...unfilled] } : { value: parsed.data, findings }
+  }
   const misspelt = new Set<string>()
   const context: Context = { schema, reading, misspelt }
   const fieldFindings = parsed.error.issues.flatMap((issue) => issueFindings(issue, [], context))
   // A misspelt required field is one mistake, not two.
+  const unfilledFields = new Set(placeholders.map(formatPath))
   const reported = fieldFindings.filter(
-    ({ field, finding: { code } }) => code !== missingField.code || !misspelt.has(field),
+    ({ field, finding: { code } }) =>
+      !unfilledFields.has(field) && (code !== missingField.code || !misspelt.has(field)),
   )
-  return { findings: [...findings, ...reported.map((slip) => slip.finding)] }
+  return { findings: [...findings, ...unfilled, ...reported.map((slip) => slip.finding)] }
+}
+
+/** One finding for all of them: the file was not filled in. */
+function placeholderFindings(paths: readonly ValuePath[], { locate }: YamlReading): readonly Finding[] {
+  const [first] = paths
+  if (!first) return []
+  const places = paths.map((path) => `${formatPath(path)} (line ${locate(path).line})`)
+  return [finding(placeholdersInFile, { places }, { where: locate(first) })]
 }
 
 /** Zod leaves it out of every mapping, without an issue. */

@@ -63,7 +63,7 @@ const subnet = z.strictObject({
 })
 
 const endpoint = z.strictObject({
-  name: text.describe('the pod that the address is for'),
+  name: text.describe('the pod that the address is for: ovndbcluster-sb-0, neutron, cinder-api, rabbitmq-cell1'),
   address: address.describe('its address, which is reserved for it'),
 })
 

@@ -70,6 +70,13 @@ describe('the program', () => {
     expect(io.err()).not.toMatch(/progress|details/)
   })
 
+  it('takes short options of the command and of all commands as one word', async () => {
+    const io = testIo()
+    await main(['up', '-yq', '-f', 'examples/small.yaml', '--kubeconfig', 'missing/config'], io)
+    expect(io.err()).toContain('cannot read')
+    expect(io.err()).not.toContain('unknown option')
+  })
+
   it('prints what it reads and sends with -v only', async () => {
     const plain = testIo()
     await main(['report'], plain, [reporting])

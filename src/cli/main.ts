@@ -110,9 +110,15 @@ async function buildProgram(
   return program
 }
 
+/** `-yq` is `-y -q`: commander gives a group to one command, and `-q` belongs to all of them. */
+function splitShortOptions(word: string): readonly string[] {
+  if (!/^-[aqvwy]+[a-z]$/i.test(word)) return [word]
+  return [...word.slice(1)].map((letter) => `-${letter}`)
+}
+
 async function parse(program: Command, argv: readonly string[]): Promise<void> {
   try {
-    await program.parseAsync([...argv], { from: 'user' })
+    await program.parseAsync(argv.flatMap(splitShortOptions), { from: 'user' })
   } catch (thrown) {
     if (!(thrown instanceof CommanderError) || thrown.exitCode === 0) throw thrown
     const used = findCommand(program, argv)

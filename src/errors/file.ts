@@ -71,6 +71,16 @@ export const reservedKey = problem<{ key: string; parent: string }>({
   remedy: ({ key }) => `remove ${key}, or choose another name`,
 })
 
+export const placeholdersInFile = problem<{ places: readonly string[] }>({
+  code: 'SL1048',
+  severity: 'error',
+  message: ({ places }) =>
+    places.length === 1
+      ? `${places[0]} is a placeholder`
+      : `${places.length} values are placeholders: ${places.join(', ')}`,
+  remedy: () => 'fill them in, or remove the fields that the planner may choose',
+})
+
 export const missingField = problem<{ field: string; parent: string; expected: string }>({
   code: 'SL1021',
   severity: 'error',

@@ -25,9 +25,11 @@ export const defaultAnswers: PresetAnswers = {
   containers: 'debian',
 }
 
-export function renderPreset(answers: PresetAnswers): string {
+/** With `schema`, its first line names the JSON Schema for editors. */
+export function renderPreset(answers: PresetAnswers, schema?: string): string {
   const { name, cores, memory, disk, domain, phase, containers } = answers
-  return `# A lab: a production-like OpenStack on this machine, in Lima VMs, deployed by Kolla-Ansible.
+  const schemaLine = schema === undefined ? '' : `# yaml-language-server: $schema=./${schema}\n`
+  return `${schemaLine}# A lab: a production-like OpenStack on this machine, in Lima VMs, deployed by Kolla-Ansible.
 #   stackloom lab check     says what is wrong, before any VM exists
 #   stackloom lab render    writes VMs, networks, Kolla configuration, TLS, DNS, Ceph and Terraform
 #   stackloom lab up        does everything, stage by stage

@@ -55,13 +55,18 @@ export const prerequisites = problem<{ what: readonly string[] }>({
   remedy: () => 'install them with their own manifests, then run `stackloom up`: its first stage checks for them',
 })
 
-export const noSlotForEndpoint = problem<{ cloud: string; endpoint: string; value: string }>({
+export const noPlaceForEndpoint = problem<{
+  cloud: string
+  endpoint: string
+  value: string
+  known: readonly string[]
+}>({
   code: 'SL3204',
   severity: 'warning',
   message: ({ cloud, endpoint, value }) =>
-    `${cloud}: the address of ${endpoint} is reserved, but the control plane has no place for its pod's annotation ${value}`,
-  remedy: () =>
-    'set the annotation where the pod is created; the attachment definition with static addresses is rendered',
+    `${cloud}: the address of ${endpoint} is reserved, but no pod of the control plane gets it by this name: ${value}`,
+  remedy: ({ known }) =>
+    `name the pod by its place in the control plane${known.length > 0 ? ` (${known.join(', ')})` : ''}; for a pod of another program, set the annotation there`,
 })
 
 export const endpointAddressShared = problem<{ cloud: string; endpoint: string; replicas: number }>({
@@ -123,4 +128,12 @@ export const netConfigRefused = problem<{ cloud: string; field: string; detail: 
   severity: 'error',
   message: ({ cloud, field, detail }) => `the NetConfig of ${cloud} would be refused: ${field}: ${detail}`,
   remedy: () => 'correct the network in the site file, or in overrides.netConfig',
+})
+
+export const noBackend = problem<{ cloud: string; service: string; part: string; field: string }>({
+  code: 'SL3230',
+  severity: 'warning',
+  message: ({ cloud, service, part }) => `${cloud}: ${service} is on without a backend, so no ${part} service runs`,
+  remedy: ({ service, field }) =>
+    `describe one in services.${service}.template.${field} (a name with customServiceConfig and replicas: 1), or give the cloud \`ceph\``,
 })

@@ -28,6 +28,11 @@ function override(service: Record<string, unknown>): Partial<SiteFileCloud> {
   }
 }
 
+const cluster = {
+  dns: ['192.168.122.1'],
+  nodes: ['worker-0', 'worker-1', 'worker-2'].map((name) => ({ name, nic: 'enp6s0' })),
+}
+
 describe('lintDocuments', () => {
   it('reports nothing for a correct site', () => {
     expect(messages({ services: { keystone: { template: { region: 'two' } } } })).toEqual([])
@@ -38,6 +43,18 @@ describe('lintDocuments', () => {
     const refused = findingsOf(plan).filter(({ code }) => code === 'SL3229')
     expect(refused.map(({ message }) => message)).toEqual([
       expect.stringMatching(/^the NetConfig of rhoso1 would be refused: spec\.networks\[0\]\.dnsDomain: /),
+    ])
+  })
+
+  it.each(['10.0.0.0/24', '10.0.0.128/25'])('refuses a hosts-only network in the subnet of another: %s', (cidr) => {
+    const networks = {
+      external: { roles: ['hosts' as const], subnets: [{ cidr: '10.0.0.0/24' }] },
+      backup: { roles: ['hosts' as const], subnets: [{ cidr }] },
+    }
+    const { plan } = planSpec({ cluster, networks })
+    expect(plan.findings.filter(({ severity }) => severity === 'error')).toEqual([])
+    expect(findingsOf(plan)).toMatchObject([
+      { code: 'SL3229', where: { file: 'spec.networks.backup.subnets' }, message: expect.stringContaining(cidr) },
     ])
   })
 
@@ -101,18 +118,50 @@ describe('lintDocuments', () => {
     ])
   })
 
-  it('reports an endpoint without a slot, and one that several pods would share', () => {
-    const plan = testPlan()
-    const [cloud] = plan.clouds
+  it('reports an endpoint that no pod has, and one that several pods would share', () => {
     const endpoints = [
-      { name: 'ovndbcluster-sb-0', address: '172.17.0.20' },
-      { name: 'rabbitmq', address: '172.17.0.21' },
+      { name: 'ovs-0', address: '172.17.0.96' },
+      { name: 'rabbitmq', address: '172.17.0.97' },
+      { name: 'ovsdbserver-sb-0', address: '172.17.0.98' },
+      { name: 'neutron', address: '172.17.0.99' },
     ]
-    const networks = cloud?.networks.map((network) =>
-      network.name === 'internalapi' ? { ...network, endpoints } : network,
-    )
-    const found = findingsOf({ ...plan, clouds: cloud && networks ? [{ ...cloud, networks }] : [] })
-    expect(found.map((finding) => finding.code)).toEqual(['SL3204', 'SL3205'])
-    expect(found[0]?.message).toContain('"ips":["172.17.0.20/24"]')
+    const found = findingsOf(planSpec({ cluster, networks: { internalapi: { endpoints } } }).plan)
+    expect(found.map((finding) => finding.code)).toEqual(['SL3204', 'SL3205', 'SL3205'])
+    expect(found[0]?.message).toContain('"ips":["172.17.0.96/24"]')
+    expect(found[0]?.remedy).toContain('ovn.ovndbcluster-sb')
+  })
+
+  it('reports an endpoint whose attachment raw fields replace', () => {
+    const internalapi = { endpoints: [{ name: 'neutron', address: '172.17.0.99' }] }
+    const services = { neutron: { template: { networkAttachments: ['internalapi'] } } }
+    const clouds = [{ name: 'rhoso1', namespace: 'openstack', services }]
+    const found = findingsOf(planSpec({ cluster, clouds, networks: { internalapi } }).plan)
+    expect(found.map((finding) => finding.code)).toEqual(['SL3204'])
+  })
+
+  it('reports Cinder and Manila without a backend, and names the field to write', () => {
+    const found = findingsOf(testPlan({ clouds: two({ services: { cinder: true, manila: { enabled: true } } }) }))
+    expect(found.map(({ code, where, remedy }) => [code, where, remedy.split(' ')[3]])).toEqual([
+      [
+        'SL3230',
+        { file: 'spec.clouds.1.services.cinder', line: 1, column: 1 },
+        'services.cinder.template.cinderVolumes',
+      ],
+      [
+        'SL3230',
+        { file: 'spec.clouds.1.services.manila', line: 1, column: 1 },
+        'services.manila.template.manilaShares',
+      ],
+    ])
+  })
+
+  it('reports no missing backend where Ceph or raw fields give one', () => {
+    const backend = { customServiceConfig: '[DEFAULT]\nenabled_backends = a\n', replicas: 1 }
+    const services = {
+      cinder: { template: { cinderVolumes: { a: backend } } },
+      manila: { template: { manilaShares: { a: backend } } },
+    }
+    expect(messages({ services })).toEqual([])
+    expect(messages({ services: { cinder: true, manila: true }, ceph: { fsid: 'a', secret: 'ceph' } })).toEqual([])
   })
 })

@@ -1,17 +1,20 @@
 /**
- * Reports problems of a plan that show only in its documents: quorums, DNS, endpoints without a slot, raw fields.
+ * Reports problems of a plan that show only in its documents: quorums, DNS, endpoints, backends, raw fields.
  *
  * Raw fields are merged last and win over the plan, so conflicts are reported instead of corrected. Pure.
  */
 import { type NetConfigSpec, netConfigKind, netConfigViolations } from '../api/netconfig.ts'
+import type { KubeObject } from '../api/object.ts'
 import { type Finding, finding, hasErrors } from '../errors/finding.ts'
 import { parseAddress } from '../net/address.ts'
 import { type RangeSet, rangeSet, setContains } from '../net/range-set.ts'
 import type { Plan, PlannedCloud, PlannedNetwork } from '../plan/plan.ts'
 import { type LocatePath, serviceSettings } from '../plan/slots/cloud-services.ts'
 import { checkRawFields, leaves, type RawSource, rawFieldPath, rawSources } from '../plan/slots/raw-fields.ts'
-import { mergeRawFields, plannedSpec } from './control-plane/control-plane.ts'
-import { listEndpoints, type ResolvedSlot, resolveSlots } from './control-plane/slot-values.ts'
+import { settingPath } from '../site/site.ts'
+import { mergeRawFields, plannedSpec, specWithoutEndpoints } from './control-plane/control-plane.ts'
+import { countPods, hasEndpoint, listEndpoints } from './control-plane/endpoints.ts'
+import { type ResolvedSlot, resolveSlots } from './control-plane/slot-values.ts'
 import { buildTemplateContext, dnsServers, type TemplateContext, templates } from './control-plane/templates.ts'
 import {
   endpointAddressShared,
@@ -19,9 +22,10 @@ import {
   foreignAddress,
   foreignPool,
   netConfigRefused,
+  noBackend,
   noDnsServer,
   noPlaceForAttachments,
-  noSlotForEndpoint,
+  noPlaceForEndpoint,
   overrideConflict,
   prerequisites,
 } from './findings.ts'
@@ -52,6 +56,7 @@ export function lintDocuments(plan: Plan, locate: LocatePath): readonly Finding[
       ...netConfigFindings(plan, cloud, locate),
       ...attachmentFindings(plan, cloud, locate),
       ...endpointFindings(plan, cloud, locate),
+      ...backendFindings(plan, cloud, locate),
     ]),
   ]
 }
@@ -61,21 +66,37 @@ function dnsFindings(plan: Plan, cloud: PlannedCloud, locate: LocatePath): reado
   return [finding(noDnsServer, { cloud: cloud.name }, { where: locate(cloud.from.path) })]
 }
 
-/** The rules of the webhook that admits it. Overlaps are reported by the plan, with both owners. */
+/**
+ * The rules of the webhook that admits it. Overlaps on nodes are errors of the plan, with which nothing is rendered; those
+ * of networks that only hosts have are reported here.
+ */
 function netConfigFindings(plan: Plan, cloud: PlannedCloud, locate: LocatePath): readonly Finding[] {
   const sharing = new Map() // Annotations are not checked.
   return renderNetConfig(plan, cloud, sharing).flatMap((object) => {
     const parsed = netConfigKind.spec.safeParse(object['spec'])
     const violations = parsed.success
-      ? netConfigViolations(parsed.data as NetConfigSpec).filter(
-          ({ detail }) => !/^CIDR .*(?:in use|overlaps)/.test(detail),
-        )
+      ? netConfigViolations(parsed.data as NetConfigSpec)
       : parsed.error.issues.map(({ path, message }) => ({ field: ['spec', ...path].join('.'), detail: message }))
     return violations.map(({ field, detail }) => {
-      const where = locate([...cloud.from.path, 'networks'])
+      const where = locateNetConfigField(object, field, cloud, locate)
       return finding(netConfigRefused, { cloud: cloud.name, field, detail }, { where })
     })
   })
+}
+
+/** The network of `spec.networks[0].subnets[0].cidr` in the site file. */
+function locateNetConfigField(
+  object: KubeObject,
+  field: string,
+  cloud: PlannedCloud,
+  locate: LocatePath,
+): ReturnType<LocatePath> {
+  const [, index] = /^spec\.networks(?:\[|\.)(\d+)/.exec(field) ?? []
+  const networks = asFields(object['spec'])['networks']
+  const name = Array.isArray(networks) ? asText(asFields(networks[Number(index)])['name']) : undefined
+  const network = cloud.from.networks.find((network) => network.name === name?.toLowerCase())
+  const path = network && settingPath(network, 'subnets')
+  return locate(path ?? [...cloud.from.path, 'networks'])
 }
 
 /** A service can be attached to networks if its template calls `attach`. */
@@ -104,19 +125,38 @@ function attachmentFindings(plan: Plan, cloud: PlannedCloud, locate: LocatePath)
 }
 
 function endpointFindings(plan: Plan, cloud: PlannedCloud, locate: LocatePath): readonly Finding[] {
-  const endpoints = listEndpoints(cloud)
-  if (endpoints.length === 0) return []
+  if (cloud.networks.every((network) => network.endpoints.length === 0)) return []
   const spec = mergeRawFields(plannedSpec(plan, cloud), cloud)
-  const rabbitmqs = asFields(asFields(spec['rabbitmq'])['templates'])
-  return endpoints.flatMap(({ name, network, attachment, rabbitmq }) => {
+  return listEndpoints(plan, cloud, specWithoutEndpoints(plan, cloud)).flatMap((endpoint) => {
+    const { name, network, attachment, place, known } = endpoint
     const where = locate([...cloud.from.path, 'networks', network.name, 'endpoints']) ?? locate(cloud.from.path)
-    if (rabbitmq === undefined) {
-      const facts = { cloud: cloud.name, endpoint: name, value: networksAnnotation([attachment]) }
-      return [finding(noSlotForEndpoint, facts, { where })]
+    if (!place || !hasEndpoint(spec, endpoint)) {
+      const facts = { cloud: cloud.name, endpoint: name, value: networksAnnotation([attachment]), known }
+      return [finding(noPlaceForEndpoint, facts, { where })]
     }
-    const replicas = asFields(rabbitmqs[rabbitmq])['replicas']
-    if (typeof replicas !== 'number' || replicas < 2) return []
+    const replicas = countPods(plan, spec, place)
+    if (replicas < 2) return []
     return [finding(endpointAddressShared, { cloud: cloud.name, endpoint: name, replicas }, { where })]
+  })
+}
+
+const BACKENDS = [
+  { service: 'cinder', part: 'volume', field: 'cinderVolumes' },
+  { service: 'manila', part: 'share', field: 'manilaShares' },
+] as const
+
+/** Services that store data elsewhere are rendered without replicas until a backend is given. */
+function backendFindings(plan: Plan, cloud: PlannedCloud, locate: LocatePath): readonly Finding[] {
+  const enabled = BACKENDS.filter(({ service }) =>
+    cloud.services.some(({ entry, enabled }) => enabled && entry.name === service),
+  )
+  if (enabled.length === 0) return []
+  const spec = mergeRawFields(plannedSpec(plan, cloud), cloud)
+  return enabled.flatMap(({ service, part, field }) => {
+    const backends = asFields(asFields(asFields(spec[service])['template'])[field])
+    if (Object.values(backends).some((backend) => asFields(backend)['replicas'] !== 0)) return []
+    const where = locate([...cloud.from.path, 'services', service]) ?? locate(cloud.from.path)
+    return [finding(noBackend, { cloud: cloud.name, service, part, field }, { where })]
   })
 }
 

@@ -36,6 +36,22 @@ export function staticName(network: PlannedNetwork): string {
   return `${network.name}-static`
 }
 
+/** Other operators than RabbitMQ's take only names of definitions, so the address of the pod is in its definition. */
+export function endpointDefinitionName(network: PlannedNetwork, endpoint: string): string {
+  return `${staticName(network)}-${endpoint.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`
+}
+
+export function renderEndpointDefinition(
+  plan: Plan,
+  cloud: PlannedCloud,
+  network: PlannedNetwork,
+  { name: endpoint, address }: { readonly name: string; readonly address: string },
+): KubeObject {
+  const name = endpointDefinitionName(network, endpoint)
+  const ipam = { type: 'static', addresses: [{ address }], ...podRoutes(network) }
+  return definition(plan, cloud, network, name, { cniVersion: '0.3.1', name, ...link(network), ipam })
+}
+
 function definition(plan: Plan, cloud: PlannedCloud, network: PlannedNetwork, name: string, config: Json): KubeObject {
   const labels = ownershipLabels({ site: plan.site, cloud: cloud.name, network: network.name })
   return {
@@ -73,9 +89,13 @@ function ipam(cloud: PlannedCloud, network: PlannedNetwork): Json {
     type: 'whereabouts',
     // One range in the common short form; several ranges mean one address of each.
     ...(ranges.length === 1 ? only : { ipRanges: ranges }),
-    ...(network.podRoutes.length > 0 && { routes: network.podRoutes.map(cniRoute) }),
+    ...podRoutes(network),
     network_name: `${cloud.namespace}-${network.name}`,
   }
+}
+
+function podRoutes(network: PlannedNetwork): Json {
+  return network.podRoutes.length > 0 ? { routes: network.podRoutes.map(cniRoute) } : {}
 }
 
 function cniRoute({ destination, nexthop }: Route): Json {

@@ -5,7 +5,7 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
-import { renderControlPlane } from './control-plane/control-plane.ts'
+import { renderControlPlane, renderPodDefinitions } from './control-plane/control-plane.ts'
 import { renderAdvertisements, renderPeers, renderPools } from './metallb.ts'
 import { renderAttachments } from './multus.ts'
 import { renderDnsData, renderNetConfig } from './netconfig.ts'
@@ -87,7 +87,7 @@ function cloudDocuments(plan: Plan, cloud: PlannedCloud, { segments, sharing }: 
   return [
     ...forStage('nncp', renderCloudPolicies(plan, cloud, segments), name),
     ...forStage('namespace', renderCloudNamespace(plan, cloud), name),
-    ...forStage('netattach', renderAttachments(plan, cloud), name),
+    ...forStage('netattach', [...renderAttachments(plan, cloud), ...renderPodDefinitions(plan, cloud)], name),
     ...forStage(
       'metallb-config',
       [...renderPools(plan, cloud), ...renderAdvertisements(plan, cloud), ...renderVipPolicy(plan, cloud)],

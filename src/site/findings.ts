@@ -1,10 +1,11 @@
 /** SL20xx: the site file: what its schema cannot check, and its acceptances. */
+import { withArticle } from '../errors/article.ts'
 import { problem } from '../errors/finding.ts'
 
 export const duplicateName = problem<{ what: string; name: string; first: string }>({
   code: 'SL2001',
   severity: 'error',
-  message: ({ what, name, first }) => `there is a ${what} ${name} already, at ${first}`,
+  message: ({ what, name, first }) => `there is ${withArticle(what)} ${name} already, at ${first}`,
   remedy: ({ what }) => `give this ${what} a name of its own, or remove it`,
 })
 
@@ -12,7 +13,7 @@ export const badName = problem<{ what: string; name: string }>({
   code: 'SL2002',
   severity: 'error',
   message: ({ what, name }) =>
-    `${JSON.stringify(name)} cannot name a ${what}: lower case letters, digits and dashes, at most 63, a letter or digit at both ends`,
+    `${JSON.stringify(name)} cannot name ${withArticle(what)}: lower case letters, digits and dashes, at most 63, a letter or digit at both ends`,
   remedy: ({ what }) => `choose such a name for the ${what}`,
 })
 
@@ -28,8 +29,8 @@ export const unknownReference = problem<{
   message: ({ what, name, within, nearest }) =>
     `${within} has no ${what} ${name}${nearest ? `; did you mean ${nearest}?` : ''}`,
   remedy: ({ what, name, nearest, known }) => {
-    if (nearest) return `write ${nearest}, or add a ${what} ${name}`
-    return known.length > 0 ? `known: ${known.join(', ')}` : `add a ${what} ${name}`
+    if (nearest) return `write ${nearest}, or add ${withArticle(what)} ${name}`
+    return known.length > 0 ? `known: ${known.join(', ')}` : `add ${withArticle(what)} ${name}`
   },
 })
 

@@ -39,6 +39,29 @@ describe('reading a site file', () => {
     ])
   })
 
+  it('reports all placeholders of a file in one finding, and nothing else about them', () => {
+    const networks = { internalapi: { vlan: '_replaced_', mtu: 'CHANGEME', subnets: [{ cidr: '<cidr>' }] } }
+    const reading = readSite(
+      smallSiteWith({ networks, clouds: [{ name: 'CHANGEME', namespace: 'CHANGEME' }] }),
+      'site.yaml',
+    )
+    expect(reading.site).toBeUndefined()
+    expect(reading.findings).toMatchObject([{ code: 'SL1048' }])
+    expect(reading.findings[0]?.message).toContain('5 values are placeholders')
+    expect(reading.findings[0]?.message).toContain('spec.networks.internalapi.subnets[0].cidr (line ')
+  })
+
+  it('reports an endpoint that is named twice', () => {
+    const endpoints = [
+      { name: 'a', address: '172.17.0.20' },
+      { name: 'a', address: '172.17.0.21' },
+    ]
+    expect(findingsOf(smallSiteWith({ networks: { internalapi: { endpoints } } }))[0]).toMatchObject({
+      code: 'SL2001',
+      message: expect.stringMatching(/^there is an endpoint a already/),
+    })
+  })
+
   it('adds external or octavia to a cloud that names them, and removes networks that are false', () => {
     const { site } = readSite(
       smallSiteWith({

@@ -9,7 +9,7 @@ import { applyAcceptances } from '../site/accept.ts'
 import type { Acceptance } from '../site/site.ts'
 import type { Check, CheckOutcome, CloudContext, SiteContext } from './checks/check-definition.ts'
 import { checkIncomplete, vipUnused } from './findings/check-findings.ts'
-import { endpointElsewhere } from './findings/network-findings.ts'
+import { attachedPodsAbsent, endpointElsewhere, endpointsAbsent } from './findings/network-findings.ts'
 
 export type Verdict = 'passed' | 'failed' | 'unknown' | 'empty'
 
@@ -81,6 +81,8 @@ function documentsByCloud({ documents }: SiteContext): ReadonlyMap<string, reado
 const judgedByAbsence: ReadonlyMap<string, string> = new Map([
   [vipUnused.code, 'Service'],
   [endpointElsewhere.code, 'Service'],
+  [attachedPodsAbsent.code, 'Pod'],
+  [endpointsAbsent.code, 'keystone.openstack.org/KeystoneEndpoint'],
 ])
 
 interface ResultContext {

@@ -49,6 +49,12 @@ describe('readYaml', () => {
     expect(readYaml('[no, on, 12:30, 0o7]', 'f').value).toEqual(['no', 'on', '12:30', 7])
   })
 
+  it('reports the first syntax error only, because the parser misreads what follows', () => {
+    const { findings } = readYaml('a: {b: 1\nc:\n- d: {e: f\n  g: [h\ni: j\n', 'f')
+    expect(findings.map(({ code }) => code)).toEqual(['SL1012'])
+    expect(readYaml('a: 1\na: 2\na: 3\n', 'f').findings).toHaveLength(2)
+  })
+
   it.each([
     ['a tab as indentation', 'a:\n\tb: 1\n', 'SL1012', 2, 1],
     ['an unclosed bracket', 'a: [1, 2\nb: 3\n', 'SL1012', 2, 1],

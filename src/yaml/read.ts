@@ -26,8 +26,14 @@ export interface YamlReading extends Locator {
   readonly findings: readonly Finding[]
 }
 
-/** More errors add nothing: one unclosed bracket causes hundreds. */
+/** More errors add nothing. */
 const MAX_ERRORS = 10
+
+/** Duplicate keys are problems of their own; any other error makes the parser misread what follows. */
+function independentErrors(errors: readonly YAMLError[]): readonly YAMLError[] {
+  const first = errors.findIndex(({ code }) => code !== 'DUPLICATE_KEY')
+  return errors.slice(0, first < 0 ? MAX_ERRORS : Math.min(first + 1, MAX_ERRORS))
+}
 
 export interface YamlLimits {
   /** Characters after expanding aliases. A text without aliases may be longer. */
@@ -97,7 +103,8 @@ function readDocument(
   limits: YamlLimits,
 ): YamlReading {
   const locator = createLocator(document, locationAt)
-  const syntax = [...document.errors, ...document.warnings].slice(0, MAX_ERRORS)
+  const { errors, warnings } = document
+  const syntax = errors.length > 0 ? independentErrors(errors) : warnings.slice(0, MAX_ERRORS)
   const findings =
     syntax.length > 0
       ? syntax.map((error) => syntaxFinding(error, text, locationAt(error.pos[0])))

@@ -59,13 +59,13 @@ async function run({ planning, connection, view }: Deployment, options: Options,
     const { output } = options
     io.stdout(
       output === 'table'
-        ? formatAdoption(adoption, io.columns)
+        ? formatAdoption(adoption, io.columns, io.colour.stdout)
         : await serialiseResult(adoptionJson(adoption), output, findings),
     )
     io.stderr('dry run: nothing was changed\n')
     return 0
   }
-  io.stderr(formatAdoption(adoption, io.columns))
+  io.stderr(formatAdoption(adoption, io.columns, io.colour.stderr))
   await askConsent(adoption, options, io)
   await saveLock(planning, io)
   const { report, gaps } = await runWithLease(client, options, io, (leased) => adopt({ view, plan, cloud, ...leased }))

@@ -4,12 +4,12 @@ import { type Adoption, isInterrupted, type NetworkMove } from '../../deploy/ado
 import { isEmpty } from '../../deploy/adopt/service-moves.ts'
 import { formatTable } from '../output/table.ts'
 
-export function formatAdoption(adoption: Adoption, columns: number): string {
+export function formatAdoption(adoption: Adoption, columns: number, colour: boolean): string {
   const { cloud, namespace, controlPlane, networks, oldAdvertisements, missing } = adoption
   const name = controlPlane ? `control plane ${controlPlane.metadata.name}\n` : ''
   const header = `${cloud} in namespace ${namespace}\n${name}\n`
-  const table = formatTable(['NETWORK', 'GAP', 'POOL'], networks.flatMap(networkRows), columns)
-  const slots = formatTable(['CHANGE', 'SERVICE', 'SLOT'], slotRows(adoption), columns)
+  const table = formatTable(['NETWORK', 'GAP', 'POOL'], networks.flatMap(networkRows), columns, colour)
+  const slots = formatTable(['CHANGE', 'SERVICE', 'SLOT'], slotRows(adoption), columns, colour)
   const list = (sign: string, objects: readonly KubeObject[]): string =>
     objects.map((object) => `  ${sign} ${formatName(object)}\n`).join('')
   const added = missing.length > 0 ? `\nadded besides the pools:\n${list('+', missing)}` : ''

@@ -87,7 +87,7 @@ async function show(options: Options, io: Io): Promise<ExitCode> {
     const shown = options.overrides ? services.map(onlyOverrides) : services
     io.stdout(
       output === 'table'
-        ? shown.map((explained) => formatExplained(explained, io.columns)).join('\n')
+        ? shown.map((explained) => formatExplained(explained, io)).join('\n')
         : await serialiseResult(
             {
               services: shown.map(({ service, options: explainedOptions }) => ({ service, options: explainedOptions })),
@@ -140,7 +140,7 @@ function onlyOverrides({ service, options, hidden }: Explained): Explained {
   return { service, options: options.filter(isOverridden), hidden }
 }
 
-function formatExplained({ service, options }: Explained, columns: number): string {
+function formatExplained({ service, options }: Explained, { columns, colour }: Io): string {
   const rows = options.flatMap(({ section, option, values, overridden }) =>
     values.map(({ value, from }) => {
       const previous = overridden.at(-1)
@@ -149,5 +149,5 @@ function formatExplained({ service, options }: Explained, columns: number): stri
     }),
   )
   if (rows.length === 0) return `${service}: no option is overridden\n`
-  return `${service}\n${formatTable(['OPTION', 'FROM', 'VALUE'], rows, columns)}`
+  return `${service}\n${formatTable(['OPTION', 'FROM', 'VALUE'], rows, columns, colour.stdout)}`
 }

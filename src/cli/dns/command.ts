@@ -95,7 +95,7 @@ async function showStatus(options: StatusOptions, io: Io): Promise<ExitCode> {
   io.stdout(
     output === 'json' || output === 'yaml'
       ? await serialiseResult({ servers: report }, output, findings)
-      : formatReport(report, output === 'wide' ? Number.POSITIVE_INFINITY : io.columns),
+      : formatReport(report, output === 'wide' ? Number.POSITIVE_INFINITY : io.columns, io.colour.stdout),
   )
   printFindings(findings, io)
   return hasErrors(findings) ? 1 : 0
@@ -117,12 +117,16 @@ async function queryServers(
   )
 }
 
-function formatReport(report: readonly ServerReport[], columns: number): string {
+function formatReport(report: readonly ServerReport[], columns: number, colour: boolean): string {
   if (report.length === 0) return 'no DNSMasq found\n'
-  return report.map((serverReport) => formatServer(serverReport, columns)).join('\n')
+  return report.map((serverReport) => formatServer(serverReport, columns, colour)).join('\n')
 }
 
-function formatServer({ namespace, name, servers, ready, names, unusable }: ServerReport, columns: number): string {
+function formatServer(
+  { namespace, name, servers, ready, names, unusable }: ServerReport,
+  columns: number,
+  colour: boolean,
+): string {
   const head = `${namespace}/${name}: ${servers.join(', ') || 'no address yet'}${ready ? '' : ', not ready'}\n`
   const wasQueried = names.some(({ answered }) => answered)
   const header = wasQueried ? ['NAME', 'ADDRESS', 'ANSWER', 'FROM'] : ['NAME', 'ADDRESS', 'FROM']
@@ -135,7 +139,7 @@ function formatServer({ namespace, name, servers, ready, names, unusable }: Serv
   const skipped = unusable
     .map(({ text, from }) => `skipped: ${oneLine(text)} of ${oneLine(from)} is not an address\n`)
     .join('')
-  return `${head}${rows.length > 0 ? formatTable(header, rows, columns) : 'serves no name\n'}${skipped}`
+  return `${head}${rows.length > 0 ? formatTable(header, rows, columns, colour) : 'serves no name\n'}${skipped}`
 }
 
 function formatAnswer({ addresses, answered }: ServedName): string {

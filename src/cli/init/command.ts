@@ -4,10 +4,9 @@ import { type Command, Option } from 'commander'
 import { Failure } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
 import { type CommandContext, withExamples } from '../command.ts'
-import { refuseExisting, writeNewFile, writeOutput } from '../files.ts'
-import type { Io } from '../io.ts'
-import { serialise } from '../output/format.ts'
+import { refuseExisting, writeNewFile } from '../files.ts'
 import { openPrompter, type Prompter } from '../questions.ts'
+import { schemaFileName, writeSchema } from '../schema/schema-file.ts'
 import { siteFileOption } from '../site-file.ts'
 import type { InitOptions } from './answers.ts'
 
@@ -48,7 +47,7 @@ export function define(command: Command, { io, act }: CommandContext, questions?
         const { readSite } = await import('../../site/read.ts')
         const ask = questions ?? (await openPrompter(io.interactive))
         const { answers, assumed } = await gatherAnswers(options, ask)
-        const schema = schemaFile(file)
+        const schema = schemaFileName(file)
         const text = renderStarterSite(answers, schema)
         const { findings } = readSite(text, file)
         if (hasErrors(findings)) throw new Failure(findings, 2)
@@ -57,22 +56,10 @@ export function define(command: Command, { io, act }: CommandContext, questions?
         if (schema === undefined) io.stdout(text)
         else {
           await writeNewFile(file, text, io, overwrite)
-          await writeSchema(path.join(path.dirname(file), schema), io)
+          await writeSchema('site', path.join(path.dirname(file), schema), io)
           io.stderr(`${file} is written. Next: stackloom plan -f ${file}\n`)
         }
         return 0
       }),
     )
-}
-
-/** `site.schema.json` beside `site.yaml`; undefined for stdout. */
-function schemaFile(file: string): string | undefined {
-  return file === '-' ? undefined : `${path.parse(file).name}.schema.json`
-}
-
-/** Generated, so an older one is replaced. Editors complete and check the site file with it. */
-async function writeSchema(file: string, io: Io): Promise<void> {
-  const { fileSchema } = await import('../schema/file-schemas.ts')
-  await writeOutput(file, await serialise(await fileSchema('site'), 'json'), io, { replace: true })
-  io.stderr(`${file} is written, for editors\n`)
 }

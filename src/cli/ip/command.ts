@@ -49,7 +49,9 @@ async function showAnswers(query: string, options: Options, io: Io): Promise<Exi
   const { output } = options
   if (options.live) return showLive(query, answers, options, io)
   io.stdout(
-    output === 'table' ? answers.map(formatAnswer).join('\n') : await serialiseResult({ query, answers }, output),
+    output === 'table'
+      ? answers.map((answer) => formatAnswer(answer, io.colour.stdout)).join('\n')
+      : await serialiseResult({ query, answers }, output),
   )
   return 0
 }
@@ -60,7 +62,10 @@ async function showLive(query: string, answers: readonly Explained[], options: O
   const { output } = options
   io.stdout(
     output === 'table'
-      ? [...answers.map(formatAnswer), ...live.map(formatLive)].join('\n')
+      ? [
+          ...answers.map((answer) => formatAnswer(answer, io.colour.stdout)),
+          ...live.map((address) => formatLive(address, io.colour.stdout)),
+        ].join('\n')
       : await serialiseResult({ query, answers, live }, output, [...gaps, ...findings]),
   )
   printFindings([...gaps, ...findings], io)
@@ -76,7 +81,7 @@ function explainOrigin(decided: AddressOrigin, { locate, lockFile }: Planning): 
   return decided.path ? `pinned at ${formatWhere(locate(decided.path))}` : 'pinned by the template of the network'
 }
 
-function formatAnswer(answer: Explained): string {
+function formatAnswer(answer: Explained, colour: boolean): string {
   if (answer.kind === 'name') {
     const rows = answer.addresses.map((address) => [
       address.address,
@@ -84,7 +89,7 @@ function formatAnswer(answer: Explained): string {
       address.network,
       `${address.role} ${address.holder}`,
     ])
-    return formatTable(['ADDRESS', 'CLOUD', 'NETWORK', 'HOLDER'], rows, Number.POSITIVE_INFINITY)
+    return formatTable(['ADDRESS', 'CLOUD', 'NETWORK', 'HOLDER'], rows, Number.POSITIVE_INFINITY, colour)
   }
   if (answer.kind === 'cluster') {
     return `${answer.address} is in the cluster's ${answer.use} network ${answer.cidr}\n`

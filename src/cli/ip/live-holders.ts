@@ -42,7 +42,7 @@ export async function lookUpLive(
   return { live, findings: live.flatMap(({ address, holders }) => holderFindings(address, holders, owners)), gaps }
 }
 
-export function formatLive({ address, holders }: LiveAddress): string {
+export function formatLive({ address, holders }: LiveAddress, colour: boolean): string {
   if (holders.length === 0) return `${address}: nothing in the cluster has it or gives it out\n`
   const rows = holders.map(({ kind, who: holder, how, since }) => [
     kind === 'has' ? 'held by' : 'given by',
@@ -50,5 +50,5 @@ export function formatLive({ address, holders }: LiveAddress): string {
     since ?? '-',
     how,
   ])
-  return formatTable(['LIVE', 'HOLDER', 'SINCE', 'HOW'], rows, Number.POSITIVE_INFINITY)
+  return formatTable(['LIVE', 'HOLDER', 'SINCE', 'HOW'], rows, Number.POSITIVE_INFINITY, colour)
 }

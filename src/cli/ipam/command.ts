@@ -60,12 +60,12 @@ async function show(options: Options, io: Io): Promise<ExitCode> {
   io.stdout(
     output === 'json' || output === 'yaml'
       ? await serialiseResult({ subnets: report }, output, findings)
-      : formatReport(report, output === 'wide', io.columns),
+      : formatReport(report, output === 'wide', io),
   )
   return 0
 }
 
-function formatReport(report: readonly SubnetReport[], wide: boolean, columns: number): string {
+function formatReport(report: readonly SubnetReport[], wide: boolean, { columns, colour }: Io): string {
   if (report.length === 0) return 'no NetConfig found\n'
   const header = ['NAMESPACE', 'NETWORK', 'SUBNET', 'CIDR', 'SEGMENT', 'USED', 'FREE', 'WAITING']
   const rows = report.map((subnetReport) => [
@@ -83,8 +83,12 @@ function formatReport(report: readonly SubnetReport[], wide: boolean, columns: n
   )
   const waitingRows = report.flatMap(({ network, waiting }) => waiting.map(({ owner, why }) => [owner, network, why]))
   return [
-    formatTable(header, rows, columns),
-    wide && holderRows.length > 0 ? `\n${formatTable(['ADDRESS', 'NETWORK', 'HOLDER'], holderRows, columns)}` : '',
-    waitingRows.length > 0 ? `\n${formatTable(['WAITS', 'FOR', 'WHY'], waitingRows, Number.POSITIVE_INFINITY)}` : '',
+    formatTable(header, rows, columns, colour.stdout),
+    wide && holderRows.length > 0
+      ? `\n${formatTable(['ADDRESS', 'NETWORK', 'HOLDER'], holderRows, columns, colour.stdout)}`
+      : '',
+    waitingRows.length > 0
+      ? `\n${formatTable(['WAITS', 'FOR', 'WHY'], waitingRows, Number.POSITIVE_INFINITY, colour.stdout)}`
+      : '',
   ].join('')
 }

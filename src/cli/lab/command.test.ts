@@ -37,6 +37,13 @@ describe('stackloom lab', () => {
     expect(out).toBe(readFileSync(`examples/lab-${preset}.yaml`, 'utf8'))
   })
 
+  it('init writes the schema beside the file, and names it in the first line', async () => {
+    expect((await run('init', '--preset', 'three-node', '-f', 'my.yaml')).code).toBe(0)
+    const [first] = readFileSync(path.join(cwd, 'my.yaml'), 'utf8').split('\n')
+    expect(first).toBe('# yaml-language-server: $schema=./my.schema.json')
+    expect(JSON.parse(readFileSync(path.join(cwd, 'my.schema.json'), 'utf8'))).toMatchObject({ title: 'Lab' })
+  })
+
   it('init asks one question at a time, with the values of the preset as defaults', async () => {
     const asked: [string, string][] = []
     const questions: Prompter = {

@@ -1,4 +1,5 @@
 /** Defines `lab init`, which writes a preset lab file. At a terminal it asks for the answers that no option gives. */
+import path from 'node:path'
 import { type Command, Option } from 'commander'
 import { Failure } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
@@ -7,6 +8,7 @@ import { readLab } from '../../lab/read-lab.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { refuseExisting, writeNewFile } from '../files.ts'
 import { type AnswerCheck, createAnswers, openPrompter, type Prompter } from '../questions.ts'
+import { schemaFileName, writeSchema } from '../schema/schema-file.ts'
 
 interface Options extends Partial<Omit<PresetAnswers, 'cores'>> {
   readonly cores?: string
@@ -37,14 +39,16 @@ export function defineInit(parent: Command, { io, act }: CommandContext, questio
         if (file !== '-') refuseExisting(file, io, overwrite)
         const prompter = questions ?? (await openPrompter(io.interactive))
         const { answers, assumed } = await gatherLabAnswers(options, prompter)
-        const text = renderPreset(answers)
+        const schema = schemaFileName(file)
+        const text = renderPreset(answers, schema)
         const { findings } = readLab(text, file)
         if (hasErrors(findings)) throw new Failure(findings, 2)
         if (assumed.length > 0)
           io.stderr(`assumed, because no option gives it:\n${assumed.map((line) => `  ${line}\n`).join('')}`)
-        if (file === '-') io.stdout(text)
+        if (schema === undefined) io.stdout(text)
         else {
           await writeNewFile(file, text, io, overwrite)
+          await writeSchema('lab', path.join(path.dirname(file), schema), io)
           io.stderr(`${file} is written. Next: stackloom lab check -f ${file}\n`)
         }
         return 0

@@ -59,11 +59,11 @@ async function runLabSteps(
 
 export async function printStatus(opened: OpenedLab, output: Format, io: Io): Promise<ExitCode> {
   const status = await readLabStatus(await createReadOnlyContext(opened, io))
-  io.stdout(output === 'table' ? formatStatus(status, io.columns) : await serialiseResult(status, output))
+  io.stdout(output === 'table' ? formatStatus(status, io) : await serialiseResult(status, output))
   return 0
 }
 
-function formatStatus({ nodes, stages, disk }: LabStatus, columns: number): string {
+function formatStatus({ nodes, stages, disk }: LabStatus, { columns, colour }: Io): string {
   const rows = nodes.map((node) => [
     node.name,
     node.status,
@@ -73,7 +73,7 @@ function formatStatus({ nodes, stages, disk }: LabStatus, columns: number): stri
     node.next,
   ])
   const glance = disk.glanceGiB === undefined ? '' : `, of which Glance ${disk.glanceGiB} GiB`
-  return `${formatTable(['NODE', 'STATUS', 'ADDRESS', 'USED GiB', 'NOMINAL GiB', 'NEXT'], rows, columns)}
+  return `${formatTable(['NODE', 'STATUS', 'ADDRESS', 'USED GiB', 'NOMINAL GiB', 'NEXT'], rows, columns, colour.stdout)}
 disk: ${disk.usedGiB} of ${disk.nominalGiB} GiB used${glance}
 stages: ${stages.map(({ name, state }) => `${name} ${state}`).join(', ')}
 `
@@ -107,7 +107,7 @@ export function runSnapshot(opened: OpenedLab, verb: 'create' | 'apply', tag: st
 export async function printSnapshots(opened: OpenedLab, output: Format, io: Io): Promise<void> {
   const snapshots = await listSnapshots(await createReadOnlyContext(opened, io))
   const rows = snapshots.map(({ tag, complete, nodes }) => [tag, complete ? 'yes' : 'no', nodes.join(', ')])
-  const table = (): string => formatTable(['TAG', 'COMPLETE', 'NODES'], rows, io.columns)
+  const table = (): string => formatTable(['TAG', 'COMPLETE', 'NODES'], rows, io.columns, io.colour.stdout)
   io.stdout(output === 'table' ? table() : await serialiseResult({ snapshots }, output))
 }
 

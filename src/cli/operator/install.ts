@@ -57,7 +57,7 @@ export async function install(options: InstallOptions, io: Io): Promise<ExitCode
       applied.push(await applyObject(client, object, io.stop))
       io.stderr(`applied ${object.kind} ${objectKey(object.metadata)}\n`)
     }
-    io.stdout(output === 'table' ? formatApplied(applied, io.columns) : await serialiseResult({ applied }, output))
+    io.stdout(output === 'table' ? formatApplied(applied, io) : await serialiseResult({ applied }, output))
     io.stderr(`wait until it runs: kubectl -n ${namespace} rollout status deployment/stackloom-operator\n`)
     return 0
   } finally {
@@ -98,9 +98,9 @@ async function applyObject(client: KubeClient, object: KubeObject, signal: Abort
   return { apiVersion, kind, name: objectKey(metadata), outcome }
 }
 
-function formatApplied(applied: readonly Applied[], columns: number): string {
+function formatApplied(applied: readonly Applied[], { columns, colour }: Io): string {
   const rows = applied.map(({ kind, name, outcome }) => [outcome, kind, name])
-  return formatTable(['OUTCOME', 'KIND', 'NAME'], rows, columns)
+  return formatTable(['OUTCOME', 'KIND', 'NAME'], rows, columns, colour.stdout)
 }
 
 /** Objects as a YAML stream that kubectl reads. */

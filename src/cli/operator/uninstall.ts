@@ -72,7 +72,7 @@ export async function uninstall(options: UninstallOptions, io: Io): Promise<Exit
     results.push(...(await deleteNamespace(client, namespace, io.stop)))
     if (options.deleteCrds || options.deleteObjects) results.push(...(await deleteCrds(client, options, io.stop)))
     const rows = results.map(({ kind, name, outcome, reason = '' }) => [outcome, kind, name, reason])
-    const table = (): string => formatTable(['OUTCOME', 'KIND', 'NAME', 'REASON'], rows, io.columns)
+    const table = (): string => formatTable(['OUTCOME', 'KIND', 'NAME', 'REASON'], rows, io.columns, io.colour.stdout)
     io.stdout(options.output === 'table' ? table() : await serialiseResult({ uninstalled: results }, options.output))
     return 0
   } finally {

@@ -38,6 +38,31 @@ describe('findings', () => {
     }
   })
 
+  it('are printed once for one problem of several clouds, with the names of the others', () => {
+    const many = Array.from({ length: 20 }, (_, index) => ({
+      ...finding('error', 'SL0003'),
+      message: `cloud-${index}/storage needs a VLAN`,
+      remedy: 'widen the range',
+    }))
+    const [first, also, fix, ...rest] = formatFindings(many, false).trimEnd().split('\n')
+    expect(first).toBe('error SL0003: cloud-0/storage needs a VLAN')
+    expect(also).toMatch(/^ {4}also: cloud-1\/storage, .* and 7 more$/)
+    expect([fix, rest]).toEqual(['    fix: widen the range', []])
+    expect(countFindings(many)).toBe('20 errors')
+  })
+
+  it('are limited to ten of one code, with the number of the others', () => {
+    const many = Array.from({ length: 10_000 }, (_, index) => ({
+      ...finding('error', 'SL0003'),
+      message: `a${index} overlaps b${index}`,
+    }))
+    const lines = formatFindings([...many, finding('error', 'SL0004')], false)
+      .trimEnd()
+      .split('\n')
+    expect(lines).toHaveLength(2 * 11 + 1)
+    expect(lines).toContain('error SL0003: 9990 more findings of this code; -o json lists all of them')
+  })
+
   it('are counted by severity', () => {
     expect(countFindings(findings)).toBe('2 errors, 1 warning, 1 info')
     expect(countFindings([])).toBe('no findings')

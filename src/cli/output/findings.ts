@@ -2,6 +2,7 @@
 import pc from 'picocolors'
 import { type Finding, isFileLocation, type Severity, type Where } from '../../errors/finding.ts'
 import type { Io } from '../io.ts'
+import { foldFindings, type HiddenFindings } from './fold-findings.ts'
 import { oneLine, quoteLines, wrapText } from './text.ts'
 
 export function formatWhere(where: Where): string {
@@ -16,7 +17,12 @@ export function paintSeverity(severity: Severity, colour: boolean, code = ''): s
 }
 
 /** Wrapped to `columns`, each part with a hanging indent. */
-export function formatFinding(finding: Finding, colour: boolean, columns = Number.POSITIVE_INFINITY): string {
+export function formatFinding(
+  finding: Finding,
+  colour: boolean,
+  columns = Number.POSITIVE_INFINITY,
+  also: readonly string[] = [],
+): string {
   const { dim, bold } = pc.createColors(colour)
   const location = finding.where ? `${bold(oneLine(formatWhere(finding.where)))}: ` : ''
   const lines = [
@@ -25,10 +31,18 @@ export function formatFinding(finding: Finding, colour: boolean, columns = Numbe
       columns,
       4,
     ),
+    ...(also.length > 0 ? wrapLines(`    ${dim('also:')} ${oneLine(listNames(also))}`, columns, 10) : []),
     ...(finding.owners ?? []).flatMap((owner) => wrapLines(`    ${dim('owner:')} ${oneLine(owner)}`, columns, 11)),
     ...wrapLines(`    ${dim('fix:')} ${quoteLines(finding.remedy)}`, columns, 9),
   ]
   return `${lines.join('\n')}\n`
+}
+
+const MAX_NAMES = 12
+
+function listNames(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMES).join(', ')
+  return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown
 }
 
 function wrapLines(text: string, columns: number, indent: number): readonly string[] {
@@ -37,16 +51,26 @@ function wrapLines(text: string, columns: number, indent: number): readonly stri
 
 const severities: readonly Severity[] = ['info', 'warning', 'error']
 
-/** Errors are last: the end is what a terminal shows. */
+/** Folded, errors last: the end is what a terminal shows. */
 export function formatFindings(
   findings: readonly Finding[],
   colour: boolean,
   columns = Number.POSITIVE_INFINITY,
 ): string {
-  return findings
-    .toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity))
-    .map((finding) => formatFinding(finding, colour, columns))
+  return severities
+    .flatMap((severity) => {
+      const { shown, hidden } = foldFindings(findings.filter((finding) => finding.severity === severity))
+      return [
+        ...shown.map(({ finding, also }) => formatFinding(finding, colour, columns, also)),
+        ...hidden.map((more) => formatHidden(more, colour)),
+      ]
+    })
     .join('')
+}
+
+function formatHidden({ code, severity, count }: HiddenFindings, colour: boolean): string {
+  const findings = `${count} more finding${count === 1 ? '' : 's'} of this code`
+  return `${paintSeverity(severity, colour, ` ${code}`)}: ${findings}; -o json lists all of them\n`
 }
 
 /** Wrapped on a terminal, one line per part elsewhere. With `--quiet` only errors are printed. */

@@ -65,6 +65,6 @@ describe('text from a cluster', () => {
   })
 
   it('cannot forge a row of a table', () => {
-    expect(formatTable(['A', 'B'], [['x\nfix: y', 'z\r\nw']]).split('\n')).toHaveLength(3)
+    expect(formatTable(['A', 'B'], [['x\nfix: y', 'z\r\nw']], 80, false).split('\n')).toHaveLength(3)
   })
 })

@@ -11,7 +11,7 @@ export function visibleWidth(text: string): number {
 }
 
 /** With `colour` the header is bold; cells may have colours of their own. */
-export function formatTable(header: Row, rows: readonly Row[], columns = 80, colour = false): string {
+export function formatTable(header: Row, rows: readonly Row[], columns: number, colour: boolean): string {
   const { bold } = pc.createColors(colour)
   const all = [header.map(bold), ...rows].map((row) => row.map(joinLines))
   const widths = header.map((_, column) =>

@@ -95,7 +95,7 @@ export async function printStatus(status: SandboxStatus, output: Format, io: Io)
     String(program.pid ?? ''),
     String(program.restarts),
   ])
-  return `${head}\n${formatTable(['PROGRAM', 'STATE', 'PID', 'RESTARTS'], rows, io.columns)}`
+  return `${head}\n${formatTable(['PROGRAM', 'STATE', 'PID', 'RESTARTS'], rows, io.columns, io.colour.stdout)}`
 }
 
 async function printList(all: readonly SandboxStatus[], output: Format, io: Io): Promise<string> {
@@ -108,7 +108,7 @@ async function printList(all: readonly SandboxStatus[], output: Format, io: Io):
     sandboxStatus.netns ? 'namespace' : 'loopback',
     sandboxStatus.server,
   ])
-  return formatTable(['NAME', 'STATE', 'CRDS', 'NETWORK', 'SERVER'], rows, io.columns)
+  return formatTable(['NAME', 'STATE', 'CRDS', 'NETWORK', 'SERVER'], rows, io.columns, io.colour.stdout)
 }
 
 function stateOf({ running, ready }: SandboxStatus): string {

@@ -42,7 +42,7 @@ interface CloudSlots {
 async function slots(options: Options, io: Io): Promise<ExitCode> {
   const table = await slotTableFrom(options.crd, io, () => liveSlotTable(options, io))
   const clouds = await listCoverage(table, options, io)
-  io.stdout(await formatSlots(table, clouds, options.output, io.columns))
+  io.stdout(await formatSlots(table, clouds, options.output, io))
   return clouds.some(({ slots: all }) => all.some(({ verdict }) => verdict === 'not covered')) ? 1 : 0
 }
 
@@ -90,7 +90,7 @@ async function formatSlots(
   table: SlotTable,
   clouds: readonly CloudSlots[],
   output: Format,
-  columns: number,
+  { columns, colour }: Io,
 ): Promise<string> {
   if (output === 'json' || output === 'yaml') {
     const plain = clouds.map(({ cloud, slots: all }) => ({ cloud, slots: all.map(toJson) }))
@@ -111,7 +111,7 @@ async function formatSlots(
       ]),
     ),
   )
-  return formatTable(header, rows, wide ? Number.POSITIVE_INFINITY : columns)
+  return formatTable(header, rows, wide ? Number.POSITIVE_INFINITY : columns, colour.stdout)
 }
 
 /** Each Service of the slot, by its name in `vips` of the site file; an empty slot by its path. */

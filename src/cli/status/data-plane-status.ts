@@ -47,7 +47,7 @@ function formatNodes(states: readonly NodeState[], all: boolean, io: Io): string
       ...node.services.map(({ state }) => paintState(state, state, io)),
     ],
   )
-  const lines = formatTable(header, rows, io.columns).split('\n').slice(0, -1)
+  const lines = formatTable(header, rows, io.columns, io.colour.stdout).split('\n').slice(0, -1)
   const waits = ['', ...shown.map((node) => node.waits)]
   const body = lines.flatMap((line, index) => {
     const why = waits[index]

@@ -171,7 +171,7 @@ function formatUpSummary(
   const deployed = plan.clouds.filter(({ name }) => isDeployed(report, name))
   const clouds = deployed.map((cloud) => {
     const rows = vipRows(cloud).map(({ network, address, slots }) => [`  ${network}`, address, slots.join(' ')])
-    const table = formatTable(['  NETWORK', 'VIP', 'FOR'], rows, terminal.columns)
+    const table = formatTable(['  NETWORK', 'VIP', 'FOR'], rows, terminal.columns, terminal.colour)
     const access = `  ${dim(`stackloom access --cloud ${cloud.name}`)}`
     return `\n${bold(cloud.name)} in namespace ${cloud.namespace}\n${table}${access}\n`
   })

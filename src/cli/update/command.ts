@@ -56,10 +56,12 @@ async function run({ planning, connection, view }: Deployment, options: Options,
   printFindings(findings, io)
   if (isUpdated(plan) || options.dryRun) {
     if (options.dryRun) io.stderr('dry run: nothing was changed\n')
-    io.stdout(output === 'table' ? formatVersions(plan, io.columns) : await serialise(planJson(plan), output))
+    io.stdout(
+      output === 'table' ? formatVersions(plan, io.columns, io.colour.stdout) : await serialise(planJson(plan), output),
+    )
     return 0
   }
-  io.stderr(formatVersions(plan, io.columns))
+  io.stderr(formatVersions(plan, io.columns, io.colour.stderr))
   if (!options.yes && !(await confirmByName('Type the name of the cloud to update it', name, io))) {
     const facts = { cloud: name, from: plan.deployed ?? 'nothing', to: wanted }
     throw failure(updateNeedsConsent, facts, { exitCode: 1 })
@@ -79,9 +81,13 @@ async function run({ planning, connection, view }: Deployment, options: Options,
   return runExitCode(report, io)
 }
 
-function formatVersions({ cloud, available, target, deployed, wanted }: UpdatePlan, columns: number): string {
+function formatVersions(
+  { cloud, available, target, deployed, wanted }: UpdatePlan,
+  columns: number,
+  colour: boolean,
+): string {
   const row = [cloud, deployed ?? '-', target ?? '-', available ?? '-', wanted ?? '-']
-  return formatTable(['CLOUD', 'DEPLOYED', 'TARGET', 'AVAILABLE', 'WANTED'], [row], columns)
+  return formatTable(['CLOUD', 'DEPLOYED', 'TARGET', 'AVAILABLE', 'WANTED'], [row], columns, colour)
 }
 
 function planJson(plan: UpdatePlan): object {

@@ -4,6 +4,7 @@
  *
  * Pure. The administrator extends the safe default in the options of the operator.
  */
+import { withArticle } from '../../errors/article.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { runNotAllowed } from '../findings/runs.ts'
 import type { AnsibleRun, AnsibleRunSpec } from '../kinds/ansible-run.ts'
@@ -56,7 +57,7 @@ function forbiddenVolumes({ extraMounts = [] }: AnsibleRunSpec, policy: RunPolic
     volumes.flatMap(({ name, ...sources }) =>
       Object.entries(sources)
         .filter(([kind, source]) => !allowed.has(kind) && !(kind === 'projected' && isSafeProjection(source)))
-        .map(([kind]) => ({ what: `volume ${name} is a ${kind}`, option: `--run-volumes ${kind}` })),
+        .map(([kind]) => ({ what: `volume ${name} is ${withArticle(kind)}`, option: `--run-volumes ${kind}` })),
     ),
   )
 }

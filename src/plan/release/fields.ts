@@ -114,3 +114,14 @@ export function hasField(graph: FieldGraph, path: FieldPath): boolean {
   }
   return true
 }
+
+/** The fields that the schema names at a path; `*` stands for any name of a map. Empty if it has no such path. */
+export function fieldNames(graph: FieldGraph, path: FieldPath): readonly string[] {
+  let id: number | undefined = graph.root
+  for (const step of path) {
+    const fields: Readonly<Record<string, number>> = graph.nodes[id]?.fields ?? {}
+    id = Object.hasOwn(fields, String(step)) ? fields[String(step)] : fields['*']
+    if (id === undefined) return []
+  }
+  return Object.keys(graph.nodes[id]?.fields ?? {})
+}

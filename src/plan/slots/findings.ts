@@ -38,10 +38,11 @@ export const slotMissing = problem<{ cloud: string; slot: string; path: string; 
     'disable the service, or plan against the CRD of the operator that will run: `stackloom plan --crd live`',
 })
 
-export const slotWithoutVips = problem<{ cloud: string; slot: string; network: string }>({
+export const slotWithoutVips = problem<{ cloud: string; slots: readonly string[]; network: string }>({
   code: 'SL3004',
   severity: 'error',
-  message: ({ cloud, slot, network }) => `${cloud}: ${slot} belongs on ${network}, which has no addresses for VIPs`,
+  message: ({ cloud, slots, network }) =>
+    `${cloud}: ${slots.join(', ')} ${slots.length === 1 ? 'belongs' : 'belong'} on ${network}, which has no addresses for VIPs`,
   remedy: ({ network }) => `give ${network} a \`vips\` span, or move the service to a network that has one`,
 })
 

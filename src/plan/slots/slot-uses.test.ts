@@ -137,6 +137,13 @@ describe('a cloud is reported', () => {
     ])
   })
 
+  it('once for all Services on one network without VIPs', () => {
+    const services = { keystone: { network: 'storagemgmt' }, neutron: { network: 'storagemgmt' } }
+    expect(problems(usesOf(testCloud({ services })))).toEqual([
+      'SL3004 rhoso1: keystone.internal, neutron.internal belong on storagemgmt, which has no addresses for VIPs',
+    ])
+  })
+
   it('for a Route on plain Kubernetes, and for VIPs that replace it', () => {
     const silent = usesOf(testCloud(), { platform: 'kubernetes' })
     expect(silent.findings.map((finding) => finding.code)).toEqual(['SL3006'])

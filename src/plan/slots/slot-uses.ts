@@ -3,8 +3,10 @@
  *
  * The planner assigns a VIP to each of them; render writes it into the slot's path.
  */
+
 import { type Finding, finding, type Where } from '../../errors/finding.ts'
 import type { Cloud, CloudNetwork, Cluster } from '../../site/site.ts'
+import { groupBy } from '../collections.ts'
 import { fieldHistory } from '../release/releases.ts'
 import {
   type CloudService,
@@ -157,9 +159,9 @@ function fillPath(path: readonly string[], each: string | undefined): readonly s
 
 function unservedNetworks(cloud: Cloud, uses: readonly SlotUse[], locate: LocatePath): readonly Finding[] {
   const unserved = uses.filter((use) => !givesVips(cloud.networks.find(({ name }) => name === use.network)))
-  return unserved.map(({ name, network }) => {
+  return [...groupBy(unserved, ({ network }) => network)].map(([network, slots]) => {
     const where: Where | undefined = locate([...cloud.path, 'networks', network]) ?? locate(cloud.path)
-    return finding(slotWithoutVips, { cloud: cloud.name, slot: name, network }, { where })
+    return finding(slotWithoutVips, { cloud: cloud.name, slots: slots.map(({ name }) => name), network }, { where })
   })
 }
 

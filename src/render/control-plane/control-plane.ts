@@ -10,7 +10,8 @@ import type { EndpointEntry } from '../../plan/slots/service-catalogue.ts'
 import { detectEra, type Era } from '../../plan/slots/slots.ts'
 import { ownershipLabels } from '../labels.ts'
 import { asFields, type Fields, mergePatch, setValue } from '../merge.ts'
-import { addEndpointAnnotations, fillSlots, resolveSlots } from './slot-values.ts'
+import { addEndpoints, renderEndpointDefinitions } from './endpoints.ts'
+import { fillSlots, resolveSlots } from './slot-values.ts'
 import { buildTemplateContext, generalFields, type TemplateContext, templates } from './templates.ts'
 import { templates2023 } from './templates-2023.ts'
 
@@ -51,6 +52,16 @@ export function mergeRawFields(spec: Fields, cloud: PlannedCloud): Fields {
 
 /** The spec without the raw fields of the site file. */
 export function plannedSpec(plan: Plan, cloud: PlannedCloud): Fields {
+  return addEndpoints(plan, cloud, specWithoutEndpoints(plan, cloud))
+}
+
+/** The definitions with the fixed addresses of the control plane's pods. */
+export function renderPodDefinitions(plan: Plan, cloud: PlannedCloud): readonly KubeObject[] {
+  if (cloud.networks.every((network) => network.endpoints.length === 0)) return []
+  return renderEndpointDefinitions(plan, cloud, specWithoutEndpoints(plan, cloud))
+}
+
+export function specWithoutEndpoints(plan: Plan, cloud: PlannedCloud): Fields {
   const context = buildTemplateContext(plan, cloud)
   const era = detectEra(plan.slots)
   // From all entries at once: V8 turns an object into a slow dictionary when many fields are added one by one.
@@ -59,7 +70,7 @@ export function plannedSpec(plan: Plan, cloud: PlannedCloud): Fields {
     ...cloud.services.map((service) => [service.entry.name, fieldsFor(service, context, era)] as const),
   ])
   fillSlots(spec, resolveSlots(cloud))
-  return addEndpointAnnotations(spec, cloud)
+  return spec
 }
 
 const OFF: Fields = { enabled: false }

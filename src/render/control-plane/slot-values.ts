@@ -1,16 +1,12 @@
 /**
- * Fills the slots of a control plane with the pool, sharing key and address of each Service, and its RabbitMQ templates
- * with the fixed addresses of pods. Pure.
+ * Fills the slots of a control plane with the pool, sharing key and address of each Service. Pure.
  *
  * MetalLB's annotations have both spellings: newer versions prefer `metallb.io`, older ones and the telemetry operator
  * read only `metallb.universe.tf`.
  */
-import type { NamedAddress, PlannedCloud, PlannedNetwork, PlannedVip } from '../../plan/plan.ts'
-import { rabbitmqNames } from '../../plan/slots/cloud-services.ts'
+import type { PlannedCloud, PlannedNetwork, PlannedVip } from '../../plan/plan.ts'
 import type { SlotUse } from '../../plan/slots/slots.ts'
-import { asFields, type Fields, FieldsDraft, setValue } from '../merge.ts'
-import { type Attachment, NETWORKS_ANNOTATION, networksAnnotation, staticName } from '../multus.ts'
-import { prefixLength } from '../spans.ts'
+import { type Fields, FieldsDraft } from '../merge.ts'
 
 /** A Service that will exist, with its planned addresses. */
 export interface ResolvedSlot {
@@ -107,47 +103,4 @@ function external({ network, vips }: ResolvedSlot): Fields {
     sharedIP: shared,
     ...(shared && { sharedIPKey: '' }),
   }
-}
-
-/**
- * A pod with a fixed address on a network of its cloud. It gets the address by an annotation, and the control plane has
- * a field for annotations of pods only in RabbitMQ's StatefulSet. For other pods a finding shows the value.
- */
-export interface Endpoint {
-  readonly name: string
-  readonly network: PlannedNetwork
-  readonly attachment: Attachment
-  /** The RabbitMQ whose pod gets the address; undefined if the control plane has no field for the annotation. */
-  readonly rabbitmq: string | undefined
-}
-
-export function listEndpoints(cloud: PlannedCloud): readonly Endpoint[] {
-  const rabbitmqs = rabbitmqNames(cloud.from)
-  return cloud.networks.flatMap((network) =>
-    network.endpoints.map(({ name, address }: NamedAddress) => ({
-      name,
-      network,
-      attachment: {
-        name: staticName(network),
-        namespace: cloud.namespace,
-        ips: [`${address}/${prefixLength(network, address)}`],
-      },
-      rabbitmq: rabbitmqs.find((rabbitmq) => rabbitmq === name.replace(/^rabbitmq\./, '')),
-    })),
-  )
-}
-
-export function addEndpointAnnotations(spec: Fields, cloud: PlannedCloud): Fields {
-  if (cloud.networks.every((network) => network.endpoints.length === 0)) return spec
-  const byRabbitmq = new Map<string, Attachment[]>()
-  for (const { rabbitmq, attachment } of listEndpoints(cloud)) {
-    if (rabbitmq !== undefined) byRabbitmq.set(rabbitmq, [...(byRabbitmq.get(rabbitmq) ?? []), attachment])
-  }
-  let filled = spec
-  for (const [name, attachments] of byRabbitmq) {
-    const template = ['rabbitmq', 'templates', name, 'override', 'statefulSet', 'spec', 'template']
-    const path = [...template, 'metadata', 'annotations']
-    filled = asFields(setValue(filled, [...path, NETWORKS_ANNOTATION], networksAnnotation(attachments)))
-  }
-  return filled
 }

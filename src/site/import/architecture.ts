@@ -6,6 +6,7 @@
  * (`net-attach-def`), vips (`lb_addresses`) and hosts (`subnets[].allocationRanges`).
  */
 import { asInteger, asList, asRecord, asString, asStrings, isRecord, type JsonRecord } from '../../api/json.ts'
+import { findPlaceholders, isPlaceholder } from '../../api/placeholders.ts'
 import type { SiteFile, SiteFileCloud, SiteFileNetwork } from '../../api/site.ts'
 import { type Finding, finding, hasErrors, type Where } from '../../errors/finding.ts'
 import { parseAddress } from '../../net/address.ts'
@@ -159,13 +160,12 @@ function readValues(
   return { cloud, data, reading, nodes, file, unread }
 }
 
-const PLACEHOLDER = /CHANGEME|^_[a-z]+_$/i
-
 /** A template has words where values belong: they are left to the planner, and reported once. */
 function removePlaceholders(value: unknown, path: Path, found: Path[]): unknown {
-  if (typeof value === 'string' && PLACEHOLDER.test(value)) {
-    const parsed = parseJson(value)
-    if (isRecord(parsed)) return removePlaceholders(parsed, path, found)
+  if (typeof value === 'string') {
+    const parsed = value.trimStart().startsWith('{') ? parseJson(value) : undefined
+    if (isRecord(parsed) && findPlaceholders(parsed).length > 0) return removePlaceholders(parsed, path, found)
+    if (!isPlaceholder(value) && !value.includes('CHANGEME')) return value
     found.push(path)
     return null
   }

@@ -60,7 +60,9 @@ function checkPod(pod: KubeObject, cloud: PlannedCloud): readonly Finding[] {
   return requestedNetworks(pod).flatMap(({ namespace, name }) => {
     const attachment = attached.find((network) => network.name === `${namespace}/${name}`)
     if (!attachment) return [finding(podWithoutNetwork, { pod: key, network: name, why: 'absent' }, { where })]
-    const network = cloud.networks.find((network) => network.name === name || `${network.name}-static` === name)
+    const network = cloud.networks.find(
+      (network) => name === network.name || `${name}-`.startsWith(`${network.name}-static-`),
+    )
     if (!network || spanRanges(network, 'pods').length === 0) return []
     return checkAddresses(key, network, attachment.ips).map((make) => make(where))
   })

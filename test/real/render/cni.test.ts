@@ -8,11 +8,13 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Plan } from '../../../src/plan/plan.ts'
+import { renderPodDefinitions } from '../../../src/render/control-plane/control-plane.ts'
 import { networksAnnotation, renderAttachments } from '../../../src/render/multus.ts'
 import { ensurePrograms } from '../../../src/sandbox/build/ensure-programs.ts'
 import { useCluster } from '../../cluster.ts'
 import { planExample } from '../../examples.ts'
 import { sandboxContext } from '../../sandbox-context.ts'
+import { planSpec } from '../../site.ts'
 import { requireRoot, requireTool } from '../../tools.ts'
 
 const cluster = useCluster({ crds: 'today' })
@@ -95,7 +97,10 @@ function attach(config: Record<string, unknown>, pod: number, name: string, ips?
 function configOf(plan: Plan, name: string): Record<string, unknown> {
   const [cloud] = plan.clouds
   const found =
-    cloud && renderAttachments(plan, cloud).find((renderAttachment) => renderAttachment.metadata.name === name)
+    cloud &&
+    [...renderAttachments(plan, cloud), ...renderPodDefinitions(plan, cloud)].find(
+      (definition) => definition.metadata.name === name,
+    )
   const { config } = (found as unknown as { spec: { config: string } }).spec
   return JSON.parse(config) as Record<string, unknown>
 }
@@ -163,5 +168,12 @@ describe('the CNI plugins', () => {
     const [{ ips } = { ips: [] }] = JSON.parse(value) as readonly { readonly ips: readonly string[] }[]
     const config = configOf(plan, 'internalapi-static')
     expect(attach(config, await newPod(), 'ovs-0', ips).ips.map((ip) => ip.address)).toEqual(['172.17.0.20/24'])
+  })
+
+  it('assign the pod of a service the address in its definition', async () => {
+    const internalapi = { endpoints: [{ name: 'ovsdbserver-sb-0', address: '172.17.0.20' }] }
+    const { plan } = planSpec({ networks: { internalapi } })
+    const config = configOf(plan, 'internalapi-static-ovsdbserver-sb-0')
+    expect(attach(config, await newPod(), 'ovsdbserver-sb-0').ips.map((ip) => ip.address)).toEqual(['172.17.0.20/24'])
   })
 })
