@@ -18,18 +18,24 @@ export interface QuickStart {
 }
 
 /** `program` is found in PATH; nothing else of this machine's configuration is used. */
-export function runInstalled(program: string, args: readonly string[], bin: string, cwd: string): Ran {
+export function runInstalled(
+  program: string,
+  args: readonly string[],
+  bin: string,
+  cwd: string,
+  systemPath = process.env['PATH'],
+): Ran {
   const { status, stdout, stderr } = spawnSync(program, args, {
     cwd,
     encoding: 'utf8',
-    env: { PATH: `${bin}:${process.env['PATH']}`, HOME: cwd, NO_COLOR: '1' },
+    env: { PATH: `${bin}:${systemPath}`, HOME: cwd, NO_COLOR: '1' },
   })
   return { status, stdout, stderr }
 }
 
-export function runQuickStart(bin: string): QuickStart {
+export function runQuickStart(bin: string, systemPath?: string): QuickStart {
   const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-quick-start-'))
-  const run = (...args: readonly string[]): Ran => runInstalled('stackloom', args, bin, folder)
+  const run = (...args: readonly string[]): Ran => runInstalled('stackloom', args, bin, folder, systemPath)
   try {
     const init = run('init', '--cloud', 'rhoso1=openstack', '--cloud', 'rhoso2=openstack2')
     const plan = run('plan')
