@@ -23,6 +23,11 @@ describe('the commands of a page', () => {
     ])
   })
 
+  it('are found in a block within a list', () => {
+    const page = '- a\n\n  <!-- not run: why -->\n  ```sh\n  make x\n  ```\n'
+    expect(findDocCommands(page)).toEqual([{ command: 'make x', line: 5, notRun: 'why' }])
+  })
+
   it('are not run where the block or the page gives the reason', () => {
     const block = '<!-- not run: no cluster -->\n```sh\nx\n```\n'
     expect(findDocCommands(block)).toEqual([{ command: 'x', line: 3, notRun: 'no cluster' }])

@@ -55,14 +55,15 @@ function findBlocks(page: string): readonly Block[] {
   const blocks: Block[] = []
   let index = 0
   while (index < lines.length) {
-    const opening = /^```(\w*)$/.exec(lines[index] ?? '')
+    const opening = /^( *)```(\w*)$/.exec(lines[index] ?? '')
     const start = index
     if (opening) {
-      index = lines.indexOf('```', start + 1)
+      const [, indent = '', kind] = opening
+      index = lines.indexOf(`${indent}\`\`\``, start + 1)
       if (index < 0) throw new Error(`line ${start + 1}: the block has no end`)
-      const kind = opening[1]
+      const content = lines.slice(start + 1, index).map((line) => line.slice(indent.length))
       if (kind === 'console' || kind === 'sh') {
-        blocks.push({ kind, line: start + 2, lines: lines.slice(start + 1, index), ...markAbove(lines, start) })
+        blocks.push({ kind, line: start + 2, lines: content, ...markAbove(lines, start) })
       }
       index += 1
     } else if (isIndented(lines, start)) {
@@ -85,7 +86,11 @@ function isIndented(lines: readonly string[], index: number): boolean {
 }
 
 function markAbove(lines: readonly string[], start: number): { readonly mark?: string } {
-  const above = lines.slice(0, start).findLast((line) => line !== '') ?? ''
+  const above =
+    lines
+      .slice(0, start)
+      .findLast((line) => line !== '')
+      ?.trim() ?? ''
   return above.startsWith('<!-- ') ? { mark: above } : {}
 }
 
