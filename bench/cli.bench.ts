@@ -1,6 +1,11 @@
 /** Measures the start of the command line. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import type { Figure } from '../tools/figure.ts'
 import { ratio, runNode, runProgram } from '../tools/measure.ts'
+import { buildExecutable, nodeBinary } from '../tools/release-executable.ts'
+import { stageNpmPackage } from '../tools/release-npm.ts'
 
 const node = (...args: string[]) => runProgram(process.execPath, args)
 
@@ -16,6 +21,27 @@ export const figures: readonly Figure[] = [
         rounds: 21,
         warmUp: 2,
       }),
+  },
+  {
+    name: 'cli.executable-start',
+    unit: 'x',
+    target: { op: '<=', value: 1.5 },
+    measure: async () => {
+      const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-bench-executable-'))
+      try {
+        await stageNpmPackage(path.join(folder, 'package'), { version: 'bench' })
+        const executable = path.join(folder, 'stackloom')
+        await buildExecutable(path.join(folder, 'package'), 'linux-x64', executable)
+        const env = { ...process.env, XDG_CACHE_HOME: path.join(folder, 'cache') }
+        const ours = () => runProgram(executable, ['explain', 'SL2101'], { env })
+        // The same Node: otherwise two versions of Node are compared.
+        const theirs = () =>
+          runProgram(nodeBinary('linux-x64'), [path.join(folder, 'package/bin/stackloom'), 'explain', 'SL2101'])
+        return await ratio({ ours, theirs, rounds: 21, warmUp: 2 })
+      } finally {
+        rmSync(folder, { recursive: true, force: true })
+      }
+    },
   },
   {
     name: 'cli.help-memory',

@@ -3,6 +3,7 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type BuildOptions, type BuildResult, build, type Plugin } from 'esbuild'
+import { programs } from '../src/sandbox/programs.ts'
 import { chunkPlan } from './chunk-plan.ts'
 
 /** CommonJS dependencies in an ESM bundle still call require. */
@@ -122,14 +123,25 @@ export function removeUnusedRequire(chunk: string): string {
   return /\brequire\b/.test(code) ? chunk : code
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
-  rmSync('dist', { recursive: true, force: true })
-  await buildProgram(version, {})
-  // The program reads these files at run time, from the folder of its chunks.
-  cpSync('data', 'dist/data', { recursive: true })
-  for (const name of readdirSync('dist').filter((file) => file.endsWith('.js'))) {
-    const file = path.join('dist', name)
+/** Builds the program into a folder, with the files that it reads at run time: it looks for them beside its chunks. */
+export async function buildInto(folder: string, version: string): Promise<void> {
+  rmSync(folder, { recursive: true, force: true })
+  await buildProgram(version, { outdir: folder })
+  cpSync('data', path.join(folder, 'data'), { recursive: true })
+  cpSync('playbooks', path.join(folder, 'playbooks'), { recursive: true })
+  cpSync('sandbox/crds.json', path.join(folder, 'sandbox/crds.json'))
+  // The other pins are programs that only tests use.
+  for (const pin of new Set(Object.values(programs).map((program) => program.pin))) {
+    cpSync(path.join('sandbox', pin), path.join(folder, 'sandbox', pin), { recursive: true })
+  }
+  for (const name of readdirSync(folder).filter((file) => file.endsWith('.js'))) {
+    const file = path.join(folder, name)
     writeFileSync(file, removeUnusedRequire(readFileSync(file, 'utf8')))
   }
 }
+
+export function packageVersion(): string {
+  return (JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }).version
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await buildInto('dist', packageVersion())

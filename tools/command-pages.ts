@@ -7,16 +7,15 @@ const WIDTH = 100
 
 export async function commandPages(entries: readonly CommandEntry[]): Promise<ReadonlyMap<string, string>> {
   const commands = await Promise.all(visibleEntries(entries).map(loadCommand))
-  const index = `# Commands\n\nGenerated from \`src/cli\` by \`make docs\`.\n\n${commandTable(entries, '')}\n`
+  const index = `# Commands\n\nGenerated from \`src/cli\` by \`make docs\`.\n\n${commandTable(entries)}\n`
   return new Map([
     ['README.md', index],
     ...commands.map((command): [string, string] => [`${command.name()}.md`, formatPage(command)]),
   ])
 }
 
-/** `folder` leads from the page with the table to the pages of the commands. */
-export function commandTable(entries: readonly CommandEntry[], folder = 'docs/reference/commands/'): string {
-  const rows = visibleEntries(entries).map(({ name, summary }) => `| [\`${name}\`](${folder}${name}.md) | ${summary} |`)
+function commandTable(entries: readonly CommandEntry[]): string {
+  const rows = visibleEntries(entries).map(({ name, summary }) => `| [\`${name}\`](${name}.md) | ${summary} |`)
   return `| command | purpose |\n|---|---|\n${rows.join('\n')}`
 }
 

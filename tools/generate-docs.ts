@@ -13,7 +13,7 @@ import { failurePolicyTable, permissionTable } from '../src/operator/permissions
 import { drawPlan } from '../src/plan/picture.ts'
 import { drawTopology } from '../src/plan/topology.ts'
 import { planText } from '../test/site.ts'
-import { commandPages, commandTable } from './command-pages.ts'
+import { commandPages } from './command-pages.ts'
 import { type FileSchema, filePage } from './file-pages.ts'
 import { findingPages } from './finding-pages.ts'
 import { importGraph } from './import-graph.ts'
@@ -22,7 +22,6 @@ import { importGraph } from './import-graph.ts'
 type Pages = ReadonlyMap<string, string>
 
 const ARCHITECTURE = 'docs/architecture.md'
-const README = 'README.md'
 const OPERATOR = 'docs/guide/operator.md'
 const ADRS = 'docs/adr'
 
@@ -76,7 +75,6 @@ async function generatedFiles(): Promise<Pages> {
   const records = readdirSync(ADRS).map((name) => [name, readFileSync(path.join(ADRS, name), 'utf8')] as const)
   return new Map([
     [ARCHITECTURE, replaceGeneratedPart(readFileSync(ARCHITECTURE, 'utf8'), 'import graph', importGraph())],
-    [README, replaceGeneratedPart(readFileSync(README, 'utf8'), 'commands', commandTable(commands))],
     [OPERATOR, operatorPage()],
     [path.join(ADRS, 'README.md'), adrIndex(new Map(records))],
     ['docs/reference/site-file.md', filePage((await fileSchema('site')) as FileSchema, SITE_FILE)],

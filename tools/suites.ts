@@ -57,6 +57,7 @@ export const suites: readonly Suite[] = [
     budgetMinutes: 2,
     folders: ['src/verify', 'src/doctor', 'src/cli/verify', 'src/cli/doctor', 'test/real/verify'],
   },
+  { name: 'packages', budgetMinutes: 3, folders: ['test/real/packages'] },
 ]
 
 /** Returns undefined for a test file that belongs to no suite. */

@@ -12,6 +12,7 @@ import { commands } from './commands.ts'
 import { withGlobalOptions } from './global-options.ts'
 import { type Io, processIo } from './io.ts'
 import { unsupportedNodeNotice } from './node-version.ts'
+import { codeScanningFormats, isCodeScanningFormat } from './output/code-scanning-formats.ts'
 import { printFindings } from './output/findings.ts'
 import { escapeControls } from './output/text.ts'
 import { programVersion } from './program-version.ts'
@@ -37,7 +38,7 @@ export async function main(
     await parse(program, argv)
     return exitCode
   } catch (thrown) {
-    return reportFailure(thrown, argv, io, hasOutput)
+    return await reportFailure(thrown, argv, io, hasOutput)
   } finally {
     noteUnsupportedNode(argv, io)
   }
@@ -45,7 +46,8 @@ export async function main(
 
 /** For people only: other programs may treat text on stderr as a failure. */
 function noteUnsupportedNode(argv: readonly string[], io: Io): void {
-  if (!io.interactive || io.nodeVersion === undefined || asksForJson(argv) || /complet/.test(argv[0] ?? '')) return
+  if (!io.interactive || io.nodeVersion === undefined || requestedFormat(argv) !== '' || /complet/.test(argv[0] ?? ''))
+    return
   const notice = unsupportedNodeNotice(io.nodeVersion)
   if (notice !== undefined) io.stderr(notice)
 }
@@ -145,13 +147,17 @@ function fileHint({ code }: CommanderError, used: Command, argv: readonly string
     : ''
 }
 
-function reportFailure(thrown: unknown, argv: readonly string[], io: Io, hasOutput: boolean): ExitCode {
+async function reportFailure(thrown: unknown, argv: readonly string[], io: Io, hasOutput: boolean): Promise<ExitCode> {
   if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2
   if (isAbort(thrown) && io.stop.aborted) return 130
   const failed =
     thrown instanceof Failure ? thrown : failure(internalError, { reason: formatError(thrown) }, { cause: thrown })
   printFindings(failed.findings, io)
-  if (asksForJson(argv) && !hasOutput) io.stdout(`${JSON.stringify({ findings: failed.findings }, null, 2)}\n`)
+  const format = requestedFormat(argv)
+  if (format === 'json' && !hasOutput) io.stdout(`${JSON.stringify({ findings: failed.findings }, null, 2)}\n`)
+  if (isCodeScanningFormat(format) && !hasOutput) {
+    io.stdout((await import('./output/review-findings.ts')).formatForReview(failed.findings, format))
+  }
   if (argv.includes('--debug')) (io.alert ?? io.stderr)(`${formatStack(thrown)}\n`)
   return failed.exitCode
 }
@@ -161,11 +167,12 @@ function isAbort(thrown: unknown): boolean {
 }
 
 /** From the words, because the command line itself may be what is wrong. */
-function asksForJson(argv: readonly string[]): boolean {
-  return argv.some(
-    (word, index) =>
-      /^(-o=?|--output=)json$/.test(word) || (word === 'json' && /^(-o|--output)$/.test(argv[index - 1] ?? '')),
-  )
+function requestedFormat(argv: readonly string[]): string {
+  const formats = argv.flatMap((word, index) => {
+    const joined = /^(?:-o=?|--output=)(\w+)$/.exec(word)?.[1]
+    return /^(-o|--output)$/.test(argv[index - 1] ?? '') ? [word] : joined === undefined ? [] : [joined]
+  })
+  return ['json', ...codeScanningFormats].find((format) => formats.includes(format)) ?? ''
 }
 
 function formatStack(thrown: unknown): string {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { homedir } from 'node:os'
 import path from 'node:path'
+import { isSea } from 'node:sea'
 import { pathToFileURL } from 'node:url'
 import type { Finding } from '../errors/finding.ts'
 
@@ -55,8 +56,9 @@ function findPinsFolder(folder: string): string {
   return findPinsFolder(parent)
 }
 
-/** The command that starts this program as another process: the bundle, or a checkout through tsx. */
+/** The command that starts this program as another process: the executable, the bundle, or a checkout through tsx. */
 export function selfCommand(folder = import.meta.dirname): readonly string[] {
+  if (isSea()) return [process.execPath]
   const bundled = path.join(folder, 'entry.js')
   if (existsSync(bundled)) return [process.execPath, bundled]
   const source = path.resolve(folder, '..', 'cli', 'entry.ts')

@@ -10,6 +10,7 @@ import type { Plan } from '../../plan/plan.ts'
 import { type ClusterFlags, gatherSnapshot, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
+import { codeScanningFormats, isCodeScanningFormat } from '../output/code-scanning-formats.ts'
 import { printFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { evidenceKinds, gatherEvidence } from './gather-evidence.ts'
@@ -46,7 +47,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
       ),
     )
     .option('--list', 'list the rules instead of evaluating them')
-    .addOption(outputOption(['table', 'wide', 'json', 'yaml']))
+    .addOption(outputOption(['table', 'wide', 'json', 'yaml', ...codeScanningFormats]))
     .action((options: Options) => act(() => (options.list ? listRules(options, io) : runDoctor(options, io))))
 }
 
@@ -76,11 +77,15 @@ async function runDoctor(options: Options, io: Io): Promise<ExitCode> {
   const allFindings = [...findings, ...report.findings]
   printFindings(allFindings, io)
   const page = { columns: io.columns, colour: io.colour.stdout, wide: output === 'wide' }
-  io.stdout(
-    output === 'json' || output === 'yaml'
-      ? await serialiseResult({ ...report, unread: snapshot.unread }, output, allFindings)
-      : formatReport(report, page),
-  )
+  if (isCodeScanningFormat(output)) {
+    io.stdout((await import('../output/review-findings.ts')).formatForReview(allFindings, output))
+  } else {
+    io.stdout(
+      output === 'json' || output === 'yaml'
+        ? await serialiseResult({ ...report, unread: snapshot.unread }, output, allFindings)
+        : formatReport(report, page),
+    )
+  }
   if (hasErrors(report.diagnoses)) return 1
   return report.blind.length > 0 ? 3 : 0
 }

@@ -2,8 +2,9 @@
 import { Option } from 'commander'
 import type { KubeObject } from '../../api/object.ts'
 import type { Finding } from '../../errors/finding.ts'
+import { codeScanningFormats } from './code-scanning-formats.ts'
 
-const formats = ['table', 'wide', 'json', 'yaml', 'name'] as const
+const formats = ['table', 'wide', 'json', 'yaml', 'name', ...codeScanningFormats] as const
 export type Format = (typeof formats)[number]
 
 export function outputOption(supported: readonly Format[], defaultFormat: Format = 'table'): Option {

@@ -11,6 +11,7 @@ import { type CommandContext, withExamples } from '../command.ts'
 import { selectClouds } from '../deployment.ts'
 import { writeOutput } from '../files.ts'
 import type { Io } from '../io.ts'
+import { codeScanningFormats, isCodeScanningFormat } from '../output/code-scanning-formats.ts'
 import { countFindings, printFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
 import { type Planning, type PlanningOptions, planFromFiles, saveLock, withPlanningOptions } from '../planning.ts'
@@ -30,6 +31,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(withConnectionFlags(withPlanningOptions(command)), [
     'stackloom plan                             # plans site.yaml, writes site.lock.yaml',
     'stackloom plan --check --locked            # in a pipeline: is the lock up to date?',
+    'stackloom plan --check --locked -o sarif   # the findings for code scanning; -o github for annotations',
     'stackloom plan --diff                      # what would change, and the risk of each change',
     'stackloom plan --cloud rhoso2 -o wide      # one cloud of the plan',
     'stackloom plan --picture plan.svg          # the address map',
@@ -50,7 +52,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
     .option('--live', 'check also against what the cluster holds')
     .option('--picture <file>', 'draw the address map as SVG')
     .option('--topology <file>', 'draw nodes, NICs, segments and clouds: SVG, or Mermaid for a name ending in .mmd')
-    .addOption(outputOption(['table', 'wide', 'json', 'yaml', 'name']))
+    .addOption(outputOption(['table', 'wide', 'json', 'yaml', 'name', ...codeScanningFormats]))
     .action((options: Options) => act(() => plan(options, io)))
 }
 
@@ -101,7 +103,11 @@ async function readLiveEntries(options: Options, site: Site, io: Io): Promise<re
   return liveEntries(snapshot, site)
 }
 
-async function formatPlan({ plan, changes }: Planning, { output, diff }: Options, io: Io): Promise<string> {
+async function formatPlan(planning: Planning, { output, diff }: Options, io: Io): Promise<string> {
+  const { plan, changes, findings } = planning
+  if (isCodeScanningFormat(output)) {
+    return (await import('../output/review-findings.ts')).formatForReview(findings, output)
+  }
   if (output === 'json' || output === 'yaml') {
     if (diff) return serialise({ changes, findings: plan.findings }, output)
     const { planJson } = await import('../../plan/plan.ts')

@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander'
 import pc from 'picocolors'
 import { indexSnapshot, type SnapshotIndex } from '../../api/snapshot.ts'
 import type { ExitCode } from '../../errors/failure.ts'
+import type { Finding } from '../../errors/finding.ts'
 import { unreadKind } from '../../kube/findings/api-server.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { unusedAcceptances } from '../../site/accept.ts'
@@ -15,6 +16,7 @@ import { type CommandContext, withExamples } from '../command.ts'
 import { selectClouds, withCloudFlags } from '../deployment.ts'
 import { writeOutput } from '../files.ts'
 import type { Io } from '../io.ts'
+import { codeScanningFormats, isCodeScanningFormat } from '../output/code-scanning-formats.ts'
 import { printFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
@@ -45,7 +47,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
     .addOption(new Option('--probe', 'test reach and isolation with pods on every network and node').conflicts('from'))
     .option('--probe-image <image>', 'image of the pods; must contain sh, ip, ping, arping and nc', 'busybox:1.37')
     .option('--dry-run', 'with --probe: print the pods without starting them')
-    .addOption(outputOption(['table', 'json', 'yaml']))
+    .addOption(outputOption(['table', 'json', 'yaml', ...codeScanningFormats]))
     .action((options: Options) => act(() => run(options, io)))
 }
 
@@ -89,14 +91,21 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
     ...probed.findings,
     ...(clouds.length > 0 ? [] : findUnusedAcceptances(planning, results, options)),
   ]
-  io.stdout(
-    options.output === 'table'
-      ? renderTable(results, io)
-      : await serialiseResult(toJson(report), options.output, findings),
-  )
+  io.stdout(await formatVerification(report, findings, options, io))
   printFindings(findings, io)
   if (results.some(({ verdict }) => verdict === 'failed')) return 1
   return isProved(results) ? 0 : 3
+}
+
+async function formatVerification(
+  report: Report,
+  findings: readonly Finding[],
+  { output }: Options,
+  io: Io,
+): Promise<string> {
+  if (output === 'table') return renderTable(report.results, io)
+  if (!isCodeScanningFormat(output)) return serialiseResult(toJson(report), output, findings)
+  return (await import('../output/review-findings.ts')).formatForReview(findings, output)
 }
 
 /** Unused entries of `spec.accept` for findings of this command, when all checks ran. */

@@ -1,0 +1,158 @@
+/**
+ * Finds the commands in the blocks of a page, with the output that the page shows. Pure.
+ *
+ * A block is run unless a mark above it gives the reason: `<!-- not run: REASON -->`. A mark in the first lines of a page
+ * is `<!-- commands not run: REASON -->` and counts for the whole page; `<!-- run -->` excepts a block. What the reader
+ * does between two blocks, such as an edit, is `<!-- before: COMMAND -->`, which also excepts the block.
+ */
+
+export interface DocCommand {
+  /** As a shell reads it, without the prompt and with its continuation lines. */
+  readonly command: string
+  readonly line: number
+  /** Lines that the page shows; `…` stands for any number of lines. Undefined where the page shows none. */
+  readonly output?: readonly string[]
+  /** Why no test runs it. */
+  readonly notRun?: string
+  /** What a test runs before it. */
+  readonly before?: string
+}
+
+/** Pages with commands for users; findings and decisions are generated or about the past. */
+export function docPages(docs: readonly string[]): readonly string[] {
+  const pages = ['README.md', 'CONTRIBUTING.md', 'examples/README.md', ...docs]
+  return pages.filter((name) => name.endsWith('.md') && !/^docs\/(adr|findings)\//.test(name))
+}
+
+interface Block {
+  readonly kind: 'console' | 'sh' | 'indented'
+  readonly line: number
+  readonly lines: readonly string[]
+  readonly mark?: string
+}
+
+export function findDocCommands(page: string): readonly DocCommand[] {
+  const notRun = /^<!-- commands not run: (.+?) -->$/m.exec(page)?.[1]
+  return findBlocks(page).flatMap(({ mark, ...block }) => {
+    const [, word = '', text = ''] = /^<!-- (run|not run|before)(?:: (.+))? -->$/.exec(mark ?? '') ?? []
+    const reason = word === 'not run' ? text : word === '' ? notRun : undefined
+    const commands = block.kind === 'console' ? splitConsole(block) : splitScript(block)
+    return commands.map((command, index) => ({
+      ...command,
+      ...(reason !== undefined && { notRun: reason }),
+      ...(word === 'before' && index === 0 && { before: text }),
+    }))
+  })
+}
+
+/** Whether the commands of a page start in an empty folder instead of one with a site file. */
+export function startsEmpty(page: string): boolean {
+  return /^<!-- folder: empty -->$/m.test(page)
+}
+
+function findBlocks(page: string): readonly Block[] {
+  const lines = page.split('\n')
+  const blocks: Block[] = []
+  let index = 0
+  while (index < lines.length) {
+    const opening = /^( *)```(\w*)$/.exec(lines[index] ?? '')
+    const start = index
+    if (opening) {
+      const [, indent = '', kind] = opening
+      index = lines.indexOf(`${indent}\`\`\``, start + 1)
+      if (index < 0) throw new Error(`line ${start + 1}: the block has no end`)
+      const content = lines.slice(start + 1, index).map((line) => line.slice(indent.length))
+      if (kind === 'console' || kind === 'sh') {
+        blocks.push({ kind, line: start + 2, lines: content, ...markAbove(lines, start) })
+      }
+      index += 1
+    } else if (isIndented(lines, start)) {
+      while (index < lines.length && /^ {4}/.test(lines[index] ?? '')) index += 1
+      const block = lines.slice(start, index).map((line) => line.slice(4))
+      if (block.some((line) => COMMAND.test(line))) {
+        blocks.push({ kind: 'indented', line: start + 1, lines: block, ...markAbove(lines, start) })
+      }
+    } else index += 1
+  }
+  return blocks
+}
+
+/** Other indented blocks are trees, values or the output of a command. */
+const COMMAND = /^(stackloom|make|kubectl|npm|npx|node|brew|curl|sudo|export|\w+\/scripts\/)/
+
+/** Markdown has no indented block within a paragraph or a list. */
+function isIndented(lines: readonly string[], index: number): boolean {
+  return /^ {4}\S/.test(lines[index] ?? '') && (lines[index - 1] ?? '') === ''
+}
+
+function markAbove(lines: readonly string[], start: number): { readonly mark?: string } {
+  const above =
+    lines
+      .slice(0, start)
+      .findLast((line) => line !== '')
+      ?.trim() ?? ''
+  return above.startsWith('<!-- ') ? { mark: above } : {}
+}
+
+function splitConsole({ lines, line: first }: Block): readonly DocCommand[] {
+  const commands: { command: string; line: number; output: string[]; isOpen: boolean }[] = []
+  for (const [index, line] of lines.entries()) {
+    const current = commands.at(-1)
+    if (line.startsWith('$ ')) {
+      const command = line.slice(2)
+      commands.push({ command, line: first + index, output: [], isOpen: continues(command) })
+    } else if (!current) throw new Error(`line ${first + index}: a console block starts with "$ "`)
+    else if (current.isOpen) {
+      current.command += `\n${line}`
+      current.isOpen = continues(current.command)
+    } else current.output.push(line)
+  }
+  return commands.map(({ command, line, output }) => ({ command, line, ...(output.length > 0 && { output }) }))
+}
+
+/** A backslash at the end, or a here-document whose last line has not come yet. */
+function continues(command: string): boolean {
+  const end = /<<'?(\w+)'?/.exec(command)?.[1]
+  return command.endsWith('\\') || (end !== undefined && !command.endsWith(`\n${end}`))
+}
+
+function splitScript({ lines, line: first }: Block): readonly DocCommand[] {
+  const commands: { command: string; line: number }[] = []
+  for (const [index, line] of lines.entries()) {
+    const current = commands.at(-1)
+    if (current && continues(current.command)) current.command += `\n${line}`
+    else if (line.trim() !== '' && !line.startsWith('#')) commands.push({ command: line, line: first + index })
+  }
+  return commands
+}
+
+/** The first line that is shown and was not printed in this order; undefined where all were. */
+export function findOutputDifference(shown: readonly string[], printed: readonly string[]): string | undefined {
+  let from = 0
+  let anywhere = false
+  for (const line of shown) {
+    if (line === '…') {
+      anywhere = true
+      continue
+    }
+    const found = anywhere
+      ? printed.findIndex((text, index) => index >= from && matchesLine(line, text))
+      : matchesLine(line, printed[from] ?? '')
+        ? from
+        : -1
+    if (found < 0) return line
+    from = found + 1
+    anywhere = false
+  }
+  return anywhere || from >= printed.length ? undefined : `the command prints more: ${printed[from]}`
+}
+
+/** `…` within a line stands for any text. */
+function matchesLine(shown: string, printed: string): boolean {
+  const pattern = shown
+    .trimEnd()
+    .split('…')
+    .map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+    .join('.*')
+  return new RegExp(`^${pattern}$`).test(printed.trimEnd())
+}
