@@ -21,11 +21,14 @@ WantedBy=multi-user.target
 UNIT
 # An interface without a policy stays as it is, as on a node whose other interfaces belong to the cluster.
 mkdir -p "$root/etc/NetworkManager/conf.d"
-printf '[main]\nno-auto-default=*\n' >"$root/etc/NetworkManager/conf.d/stackloom.conf"
-chroot "$root" systemctl -q enable stackloom-agent
+printf '[main]\nno-auto-default=*\n[logging]\nlevel=WARN\n[connectivity]\nenabled=false\n' >"$root/etc/NetworkManager/conf.d/stackloom.conf"
+# Without KVM every message costs time that nmstate needs.
+mkdir -p "$root/etc/systemd/journald.conf.d"
+printf '[Journal]\nStorage=none\n' >"$root/etc/systemd/journald.conf.d/stackloom.conf"
+chroot "$root" systemctl -q enable stackloom-agent dbus-broker
 # Each node starts it after it has its own identity.
 chroot "$root" systemctl -q disable NetworkManager NetworkManager-wait-online NetworkManager-dispatcher
 chroot "$root" systemctl -q mask apt-daily.timer apt-daily-upgrade.timer fstrim.timer e2scrub_all.timer e2scrub_reap \
-  dpkg-db-backup.timer systemd-timesyncd getty@tty1 serial-getty@ttyS0 2>/dev/null
+  dpkg-db-backup.timer systemd-timesyncd systemd-logind systemd-hostnamed getty@tty1 serial-getty@ttyS0 2>/dev/null
 chroot "$root" systemctl -q set-default multi-user.target
 rm -rf "$root"/usr/share/doc/* "$root"/usr/share/locale/* "$root"/var/cache/apt/*

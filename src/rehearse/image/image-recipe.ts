@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto'
 const nodePackages: readonly string[] = [
   'systemd-sysv',
   'udev',
-  'dbus',
+  // Answers nmstate's many questions with less work than dbus-daemon.
+  'dbus-broker',
   'kmod',
   'procps',
   'linux-image-cloud-amd64',
