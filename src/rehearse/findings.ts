@@ -56,3 +56,65 @@ export const podNotAttached = problem<{ from: string; reason: string }>({
   message: ({ from, reason }) => `no pod can be attached to ${from}: ${reason}`,
   remedy: () => 'check `attach` and the interface of the network; `stackloom render` prints its attachment definition',
 })
+
+export const packetsLost = problem<{ cloud: string; from: string; sent: number; received: number }>({
+  code: 'SL9313',
+  severity: 'error',
+  message: ({ cloud, from, sent, received }) =>
+    `while the networks of ${cloud} were removed, a pod of ${from} got ${received} answers to ${sent} packets`,
+  remedy: () => 'removing one cloud must not interrupt another: report it with the site file',
+})
+
+export const cablesExchanged = problem<{ node: string; nic: string; role: string; actual: string }>({
+  code: 'SL9320',
+  severity: 'error',
+  message: ({ node, nic, role, actual }) =>
+    `${nic} of ${node} is connected to the switch of role ${actual}, planned is ${role}`,
+  remedy: ({ node }) => `exchange the cables of ${node}, or the names of its NICs in \`nics\` of the site file`,
+})
+
+export const portDropsVlan = problem<{ node: string; nic: string; vlan: string; networks: readonly string[] }>({
+  code: 'SL9321',
+  severity: 'error',
+  message: ({ node, nic, vlan, networks }) =>
+    `the switch port of ${node} ${nic} carries no ${formatVlan(vlan)} frame (${networks.join(', ')})`,
+  remedy: ({ node, nic, vlan }) =>
+    vlan === 'untagged'
+      ? `set the native VLAN of the port of ${node} ${nic} to that of the other nodes`
+      : `allow VLAN ${vlan} on the switch port of ${node} ${nic}`,
+})
+
+function formatVlan(vlan: string): string {
+  return vlan === 'untagged' ? vlan : `VLAN ${vlan}`
+}
+
+export const portMtu = problem<{ node: string; nic: string; mtu: number; needed: number }>({
+  code: 'SL9322',
+  severity: 'error',
+  message: ({ node, nic, mtu, needed }) =>
+    `the switch port of ${node} ${nic} has an MTU of ${mtu}; its networks need ${needed}`,
+  remedy: ({ node, nic, needed }) =>
+    `set the MTU of the switch port of ${node} ${nic} to ${needed} or more, or plan a smaller \`mtu\``,
+})
+
+export const vlansConnected = problem<{ vlans: readonly number[]; networks: readonly string[] }>({
+  code: 'SL9323',
+  severity: 'error',
+  message: ({ vlans, networks }) => `VLANs ${vlans.join(' and ')} are connected (${networks.join(', ')})`,
+  remedy: ({ vlans }) => `find the cable or bridge between VLANs ${vlans.join(' and ')} and remove it`,
+})
+
+export const unknownMachine = problem<{ mac: string; vlan: number; networks: readonly string[] }>({
+  code: 'SL9324',
+  severity: 'error',
+  message: ({ mac, vlan, networks }) =>
+    `${mac} is on VLAN ${vlan} (${networks.join(', ')}) and belongs to no node of the site`,
+  remedy: ({ mac }) => `find ${mac} in the switch; disconnect it, or reserve its address in the site file`,
+})
+
+export const faultUnavailable = problem<{ fault: string; reason: string }>({
+  code: 'SL9330',
+  severity: 'error',
+  message: ({ fault, reason }) => `--fault ${fault} cannot be rehearsed with this site: ${reason}`,
+  remedy: () => 'choose another fault, or another site file',
+})

@@ -3,6 +3,7 @@
  * pods, and tests what reaches what. Everything is in an enclosure that ends with this process.
  */
 import { readData } from '../data/data.ts'
+import { failure } from '../errors/failure.ts'
 import { type Finding, finding, hasErrors } from '../errors/finding.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { BuildContext } from '../sandbox/build/ensure-programs.ts'
@@ -11,18 +12,23 @@ import { type MatrixCell, reachMatrix } from '../verify/probe/reach-matrix.ts'
 import type { CheckResult } from '../verify/verify.ts'
 import { applyPolicies, type PolicyOutcome, reapplyPolicies } from './apply-policies.ts'
 import { type Enclosure, openEnclosure } from './enclosure.ts'
-import { podNotAttached } from './findings.ts'
+import { applyFault, type FaultName, type FaultyTopology } from './faults.ts'
+import { faultUnavailable, podNotAttached } from './findings.ts'
 import { ensureNodeImage } from './image/node-image.ts'
 import { ensureOpenVswitch } from './image/open-vswitch.ts'
 import { ensureSavedMachine } from './machine/saved-machine.ts'
 import { type RunningNode, startNode } from './nodes.ts'
 import { attachPods, probePods } from './probe-networks.ts'
 import { type NodePolicies, narrowPlan, planPods, planPolicies, type RehearsalScope } from './rehearsal-plan.ts'
+import { planRemoval, removeCloud } from './remove-cloud.ts'
 import { startSwitch } from './switch/switch.ts'
-import { planTopology } from './topology.ts'
+import { judgeSwitches } from './switch/switch-observation.ts'
+import { planTopology, type Topology } from './topology.ts'
 
 export interface RehearseRequest extends RehearsalScope {
   readonly plan: Plan
+  /** A mistake that is built into the switches. */
+  readonly fault?: FaultName | undefined
   /** Called before everything ends, for `--keep`. */
   readonly beforeEnd?: (enclosure: Enclosure) => Promise<void>
 }
@@ -45,9 +51,11 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
   const { notify, signal } = context
   const plan = narrowPlan(request.plan, request)
   const topology = planTopology(request.plan, plan.from.cluster.nodes)
+  const { topology: built, description, plugs } = breakTopology(request, topology)
   const policies = planPolicies(request.plan, plan)
   const pods = planPods(plan)
   const phases: Phase[] = []
+  if (description !== '') notify({ kind: 'announcement', text: `Built-in fault: ${description}` })
   const phase = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
     signal?.throwIfAborted()
     notify({ kind: 'progress', text: name })
@@ -63,9 +71,11 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
   }))
   const enclosure = await openEnclosure()
   try {
-    const nodes = await phase('starting switches and nodes', async () => {
-      await startSwitch(enclosure, openVswitch, topology.switches, signal)
-      return Promise.all(topology.nodes.map((node) => startNode(enclosure, node, saved, signal)))
+    const { switches, nodes } = await phase('starting switches and nodes', async () => {
+      const running = await startSwitch(enclosure, openVswitch, built.switches, signal)
+      for (const plug of plugs) await running.plug(plug)
+      const started = await Promise.all(built.nodes.map((node) => startNode(enclosure, node, saved, signal)))
+      return { switches: running, nodes: started }
     })
     const onEveryNode = async <T>(
       work: (node: RunningNode, nodePolicies: NodePolicies) => Promise<readonly T[]>,
@@ -84,22 +94,40 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
       await request.beforeEnd?.(enclosure)
       return describe(plan, results, [], phases)
     }
-    const changed = await phase('applying policies a second time', () =>
-      onEveryNode((node, nodePolicies) => reapplyPolicies(node, nodePolicies, signal)),
-    )
-    results.push(reapplyResult(changed, outcomes.length))
+    // With a fault the question is what the packets show; the policies are those of every other run.
+    if (request.fault === undefined) {
+      const changed = await phase('applying policies a second time', () =>
+        onEveryNode((node, nodePolicies) => reapplyPolicies(node, nodePolicies, signal)),
+      )
+      results.push(reapplyResult(changed, outcomes.length))
+    }
     const { attached, failed } = await phase('attaching pods', () => attachPods(nodes, pods, signal))
     results.push(attachResult(failed, pods.length))
     const probed = await phase('testing reach and isolation', () =>
       probePods(plan, nodes, attached, { program: readData('probe.sh'), signal }),
     )
+    const findings = judgeSwitches(plan, topology, await switches.observe())
+    results.push(switchResult(findings, topology.switches.flatMap(({ ports }) => ports).length))
     // VIPs are not announced here, so there is nothing to say about them.
     const checks = evaluateProbes(plan, probed.runs, failed).filter(({ id }) => id !== 'probe-vips')
+    const removal = request.fault === undefined ? planRemoval(attached) : undefined
+    if (removal) {
+      const lost = await phase(`removing ${removal.cloud}`, () => removeCloud(removal, nodes, policies, signal))
+      results.push(removalResult(lost, removal.cloud))
+    }
     await request.beforeEnd?.(enclosure)
     return describe(plan, [...results, ...checks], reachMatrix(plan, probed.runs), phases)
   } finally {
     await enclosure.close()
   }
+}
+
+/** Without a fault the topology stays as it is planned. */
+function breakTopology({ fault, plan }: RehearseRequest, topology: Topology): FaultyTopology {
+  if (fault === undefined) return { topology, description: '', plugs: [] }
+  const broken = applyFault(fault, topology, plan)
+  if ('unavailable' in broken) throw failure(faultUnavailable, { fault, reason: broken.unavailable })
+  return broken
 }
 
 function describe(
@@ -133,6 +161,26 @@ function reapplyResult(findings: readonly Finding[], count: number): CheckResult
     title: 'Second apply',
     promise: 'a second apply changes no link, address, route or rule',
     seen: `${count} policies`,
+    findings,
+  })
+}
+
+function switchResult(findings: readonly Finding[], count: number): CheckResult {
+  return checkResult({
+    id: 'rehearse-switches',
+    title: 'Switch ports',
+    promise: 'every port carries every planned VLAN at the planned MTU, and no other machine is connected',
+    seen: `${count} ports`,
+    findings,
+  })
+}
+
+function removalResult(findings: readonly Finding[], cloud: string): CheckResult {
+  return checkResult({
+    id: 'rehearse-removal',
+    title: 'Removal of a cloud',
+    promise: 'removing the networks of one cloud costs the others no packet',
+    seen: `${cloud} removed`,
     findings,
   })
 }

@@ -3,10 +3,11 @@
  * holds. Exits 1 when it does not.
  */
 import path from 'node:path'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import pc from 'picocolors'
-import type { ExitCode } from '../../errors/failure.ts'
+import { type ExitCode, Failure } from '../../errors/failure.ts'
 import { runProcess } from '../../exec/process.ts'
+import { type FaultName, faultNames } from '../../rehearse/faults.ts'
 import type { Rehearsal } from '../../rehearse/rehearse.ts'
 import { resolveSandboxPaths } from '../../sandbox/sandbox-context.ts'
 import { isAsPlanned, type MatrixCell } from '../../verify/probe/reach-matrix.ts'
@@ -25,6 +26,7 @@ import { progressPrinter } from '../sandbox/progress-printer.ts'
 interface Options extends PlanningOptions {
   readonly cloud?: readonly string[]
   readonly nodes: number
+  readonly fault?: FaultName
   readonly report?: string
   readonly output: Format
 }
@@ -34,10 +36,12 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom rehearse -f site.yaml               # exit 0: the plan holds, 1: it does not',
     'stackloom rehearse --cloud rhoso2 --nodes 1',
     'stackloom rehearse --report rehearsal         # writes report.html and report.md to this folder',
+    'stackloom rehearse --fault missing-vlan       # see how a mistake in the switch is reported',
     'stackloom rehearse -o json',
   ])
     .option('--cloud <cloud>', 'rehearse only this cloud and what the clouds share; may be repeated', repeatable)
     .option('--nodes <count>', 'how many nodes of the site run as virtual machines', parseCount, 2)
+    .addOption(new Option('--fault <fault>', 'build this mistake into the switches').choices(faultNames))
     .option('--report <dir>', 'write report.html and report.md to this folder')
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: Options) => act(() => run(options, io)))
@@ -51,14 +55,17 @@ function parseCount(text: string): number {
 
 async function run(options: Options, io: Io): Promise<ExitCode> {
   const { rehearse } = await import('../../rehearse/rehearse.ts')
+  const { judgeHost, readHostFacts } = await import('../../rehearse/requirements.ts')
   const planning = await planFromFiles(options, io)
   failOnErrors(planning)
   const { plan } = planning
+  const unfit = judgeHost(await readHostFacts(io.env))
+  if (unfit.length > 0) throw new Failure(unfit, 2)
   const clouds = selectClouds(plan.clouds, options)
   const { notify, end } = progressPrinter(io)
   const time = new Date().toISOString()
   const context = { paths: resolveSandboxPaths(io.env), env: io.env, exec: runProcess, notify, signal: io.stop }
-  const rehearsal = await rehearse({ plan, nodes: options.nodes, clouds }, context).finally(end)
+  const rehearsal = await rehearse({ plan, nodes: options.nodes, clouds, fault: options.fault }, context).finally(end)
   const findings = rehearsal.results.flatMap((result) => result.findings)
   if (options.report !== undefined) await writeReports(options.report, plan.site, time, rehearsal, io)
   const proved = isProved(rehearsal.results)

@@ -1,8 +1,11 @@
 /** Formats a topology as commands of `ip` and of Open vSwitch. Pure. */
 import type { Switch, SwitchPort } from '../topology.ts'
 
+/** Longer than a rehearsal: what a port has carried is read at its end. */
+const AGING_SECONDS = 86_400
+
 /** The name of a switch for Open vSwitch. */
-function bridgeName(index: number): string {
+export function bridgeName(index: number): string {
   return `tor${index}`
 }
 
@@ -15,7 +18,9 @@ export function switchArgs(switches: readonly Switch[]): readonly string[] {
       if (port.aggregate) aggregates.set(port.aggregate.name, [...(aggregates.get(port.aggregate.name) ?? []), port])
     }
     return [
-      ...`-- add-br ${bridge} -- set bridge ${bridge} datapath_type=netdev`.split(' '),
+      ...`-- add-br ${bridge} -- set bridge ${bridge} datapath_type=netdev other_config:mac-aging-time=${AGING_SECONDS}`.split(
+        ' ',
+      ),
       ...ports
         .filter((port) => !port.aggregate)
         .flatMap((port) => ['--', 'add-port', bridge, port.name, ...portSettings(port)]),
@@ -43,4 +48,26 @@ export function tapLines(switches: readonly Switch[]): string {
     ports.flatMap(({ name, mtu }) => [`tuntap add dev ${name} mode tap`, `link set dev ${name} mtu ${mtu} up`]),
   )
   return `${lines.join('\n')}\n`
+}
+
+/** A cable between two VLANs of a switch, or another machine on a VLAN. */
+export type Plug =
+  | { readonly kind: 'cable'; readonly role: string; readonly vlans: readonly [number, number] }
+  | { readonly kind: 'machine'; readonly role: string; readonly vlan: number; readonly address: string }
+
+/** Lines of `ip -batch`: two ends of a cable; the second end of a machine stays on this side, with its address. */
+export function plugLines([first, second]: readonly [string, string], plug: Plug): string {
+  const lines = [
+    `link add ${first} type veth peer name ${second}`,
+    `link set ${first} up`,
+    ...(plug.kind === 'machine' ? [`address add ${plug.address} dev ${second}`] : []),
+    `link set ${second} up`,
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+export function plugArgs(bridge: string, [first, second]: readonly [string, string], plug: Plug): readonly string[] {
+  if (plug.kind === 'machine') return ['--', 'add-port', bridge, first, `tag=${plug.vlan}`]
+  const [one, other] = plug.vlans
+  return ['--', 'add-port', bridge, first, `tag=${one}`, '--', 'add-port', bridge, second, `tag=${other}`]
 }

@@ -5,11 +5,20 @@ import { describeExit, lastLines, type Program, type RunningProcess, succeeded }
 import type { Enclosure } from '../enclosure.ts'
 import { partFailed } from '../findings.ts'
 import type { Switch } from '../topology.ts'
-import { switchArgs, tapLines } from './switch-commands.ts'
+import { bridgeName, type Plug, plugArgs, plugLines, switchArgs, tapLines } from './switch-commands.ts'
+import {
+  type ForwardingEntry,
+  parseForwarding,
+  parseMtus,
+  parsePorts,
+  type SwitchObservation,
+} from './switch-observation.ts'
 
 export interface RunningSwitch {
-  /** Runs `ovs-vsctl`. */
-  readonly configure: (args: readonly string[]) => Promise<string>
+  /** Connects two VLANs of a switch, or a machine with an address. */
+  readonly plug: (plug: Plug) => Promise<void>
+  /** What the ports have carried so far. */
+  readonly observe: () => Promise<SwitchObservation>
 }
 
 /** `folder` has the unpacked packages. */
@@ -65,7 +74,30 @@ export async function startSwitch(
   )
   // Waits until the daemon has what the database says.
   await waitUntil(daemon, () => configure(switchArgs(switches)), signal)
-  return { configure }
+  const indexOf = (role: string): number => switches.findIndex((switchOfRole) => switchOfRole.role === role)
+  let plugs = 0
+  return {
+    plug: async (plug) => {
+      const names: readonly [string, string] = [`x${plugs}a`, `x${plugs}b`]
+      plugs += 1
+      await run({ file: 'ip', args: ['-batch', '-'], input: plugLines(names, plug) })
+      await configure(plugArgs(bridgeName(indexOf(plug.role)), names, plug))
+    },
+    observe: async () => {
+      const numbers = parsePorts(await configure(['--format=json', '--columns=name,ofport', 'list', 'Interface']))
+      const forwarding: ForwardingEntry[] = []
+      const switchOfPort = new Map<string, string>()
+      for (const [index, { role }] of switches.entries()) {
+        const bridge = bridgeName(index)
+        const names = (await configure(['list-ifaces', bridge])).split('\n').filter(Boolean)
+        for (const name of names) switchOfPort.set(name, role)
+        const shown = await run(program('usr/bin/ovs-appctl', `--target=${inside('switch.ctl')}`, 'fdb/show', bridge))
+        forwarding.push(...parseForwarding(shown, numbers, names))
+      }
+      const links = await run({ file: 'ip', args: ['-json', 'link', 'show'] })
+      return { forwarding, mtus: parseMtus(links), switchOfPort }
+    },
+  }
 }
 
 /** Fails early when the program ends. */
