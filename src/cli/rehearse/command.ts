@@ -59,9 +59,9 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
   const planning = await planFromFiles(options, io)
   failOnErrors(planning)
   const { plan } = planning
+  const clouds = selectClouds(plan.clouds, options)
   const unfit = judgeHost(await readHostFacts(io.env))
   if (unfit.length > 0) throw new Failure(unfit, 2)
-  const clouds = selectClouds(plan.clouds, options)
   const { notify, end } = progressPrinter(io)
   const time = new Date().toISOString()
   const context = { paths: resolveSandboxPaths(io.env), env: io.env, exec: runProcess, notify, signal: io.stop }
