@@ -44,7 +44,8 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   lab: { may: ['run', 'exec', 'plan'] },
   doctor: { may: ['verify'] },
   sandbox: { may: ['kube', 'exec', 'dataplane/service-definitions'] },
-  cli: { may: ['deploy', 'operator', 'lab', 'doctor', 'sandbox'], top: true },
+  rehearse: { may: ['deploy', 'sandbox'] },
+  cli: { may: ['deploy', 'operator', 'lab', 'doctor', 'sandbox', 'rehearse'], top: true },
 }
 
 /** Every folder that `folder` may import, directly or not. */

@@ -40,6 +40,7 @@ export const suites: readonly Suite[] = [
     budgetMinutes: 4,
     folders: ['src/render', 'src/cli/render', 'src/cli/slots', 'test/real/render'],
   },
+  { name: 'rehearse', budgetMinutes: 5, folders: ['src/rehearse', 'src/cli/rehearse', 'test/real/rehearse'] },
   { name: 'foundation', budgetMinutes: 3, folders: ['src', 'tools', 'test'] },
   {
     name: 'data plane',

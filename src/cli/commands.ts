@@ -45,6 +45,12 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./schema/command.ts'),
   },
   {
+    name: 'rehearse',
+    group: 'Start',
+    summary: 'Test the plan with packets, on virtual machines as nodes',
+    load: () => import('./rehearse/command.ts'),
+  },
+  {
     name: 'diff',
     group: 'Deploy',
     summary: 'Show what `up` would change, and the risk of each change',

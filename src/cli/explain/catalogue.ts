@@ -47,6 +47,7 @@ import * as planLock from '../../plan/findings/lock.ts'
 import * as planSegments from '../../plan/findings/segments.ts'
 import * as planSite from '../../plan/findings/site.ts'
 import * as planSlots from '../../plan/slots/findings.ts'
+import * as rehearse from '../../rehearse/findings.ts'
 import * as render from '../../render/findings.ts'
 import * as run from '../../run/findings.ts'
 import * as sandbox from '../../sandbox/findings.ts'
@@ -98,6 +99,7 @@ const modules: readonly object[] = [
   planSegments,
   planSite,
   planSlots,
+  rehearse,
   render,
   run,
   sandbox,

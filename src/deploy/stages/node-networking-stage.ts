@@ -94,7 +94,7 @@ interface NodeStep {
 }
 
 /** For each node the base first, because VLANs need its bonds, then what the clouds add. */
-function groupByNode(policies: readonly KubeObject[]): readonly NodeStep[] {
+export function groupByNode(policies: readonly KubeObject[]): readonly NodeStep[] {
   const nodes = [...new Set(policies.map(selectedNode))]
   const isBase = ({ metadata }: KubeObject): boolean => metadata.labels?.[CLOUD_LABEL] === undefined
   return nodes.flatMap((node) => {

@@ -31,7 +31,7 @@ export interface FailedProbe {
   readonly reason: string
 }
 
-interface Answer {
+export interface Answer {
   readonly pod: ProbePod
   readonly task: ProbeTask
   /** Hardware addresses, `yes` or a number; empty without an answer. */
@@ -62,7 +62,7 @@ export function evaluateProbes(
   })
 }
 
-function parseAnswers({ pod, tasks, output }: ProbeRun): {
+export function parseAnswers({ pod, tasks, output }: ProbeRun): {
   readonly answers: readonly Answer[]
   readonly missing: readonly FailedProbe[]
 } {

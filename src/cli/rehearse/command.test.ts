@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest'
+import { testIo } from '../../../test/io.ts'
+import { main } from '../main.ts'
+
+async function rehearse(env: Record<string, string>, ...words: readonly string[]) {
+  const io = testIo({ env })
+  const code = await main(['rehearse', '-f', 'examples/two-clouds.yaml', ...words], io)
+  return { code, err: io.err() }
+}
+
+describe('stackloom rehearse', () => {
+  it('names the packages that are missing and starts nothing', async () => {
+    const { code, err } = await rehearse({ PATH: '/nonexistent' })
+    expect(code).toBe(2)
+    expect(err).toContain('SL9300')
+    expect(err).toMatch(/apt-get install qemu-system-x86 .*mmdebstrap/)
+  })
+
+  it('refuses an unknown fault, cloud and number of nodes', async () => {
+    expect((await rehearse({}, '--fault', 'nothing')).err).toContain('missing-vlan')
+    expect((await rehearse({ PATH: process.env['PATH'] ?? '' }, '--cloud', 'rhoso9')).err).toContain('rhoso9')
+    expect((await rehearse({}, '--nodes', '0')).code).toBe(2)
+  })
+})

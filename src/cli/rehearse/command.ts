@@ -1,0 +1,115 @@
+/**
+ * `stackloom rehearse`: applies the site's node networking to virtual machines and tests with packets whether the plan
+ * holds. Exits 1 when it does not.
+ */
+import path from 'node:path'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import pc from 'picocolors'
+import { type ExitCode, Failure } from '../../errors/failure.ts'
+import { runProcess } from '../../exec/process.ts'
+import { type FaultName, faultNames } from '../../rehearse/faults.ts'
+import type { Rehearsal } from '../../rehearse/rehearse.ts'
+import { resolveSandboxPaths } from '../../sandbox/sandbox-context.ts'
+import { isAsPlanned, type MatrixCell } from '../../verify/probe/reach-matrix.ts'
+import { formatSummary } from '../../verify/report/report.ts'
+import { isProved } from '../../verify/verify.ts'
+import { type CommandContext, withExamples } from '../command.ts'
+import { selectClouds } from '../deployment.ts'
+import type { Io } from '../io.ts'
+import { printFindings } from '../output/findings.ts'
+import { type Format, outputOption, serialiseResult } from '../output/format.ts'
+import { formatTable } from '../output/table.ts'
+import { failOnErrors, type PlanningOptions, planFromFiles, withPlanningOptions } from '../planning.ts'
+import { repeatable } from '../repeatable.ts'
+import { progressPrinter } from '../sandbox/progress-printer.ts'
+
+interface Options extends PlanningOptions {
+  readonly cloud?: readonly string[]
+  readonly nodes: number
+  readonly fault?: FaultName
+  readonly report?: string
+  readonly output: Format
+}
+
+export function define(command: Command, { io, act }: CommandContext): void {
+  withExamples(withPlanningOptions(command), [
+    'stackloom rehearse -f site.yaml               # exit 0: the plan holds, 1: it does not',
+    'stackloom rehearse --cloud rhoso2 --nodes 1',
+    'stackloom rehearse --report rehearsal         # writes report.html and report.md to this folder',
+    'stackloom rehearse --fault missing-vlan       # see how a mistake in the switch is reported',
+    'stackloom rehearse -o json',
+  ])
+    .option('--cloud <cloud>', 'rehearse only this cloud and what the clouds share; may be repeated', repeatable)
+    .option('--nodes <count>', 'how many nodes of the site run as virtual machines', parseCount, 2)
+    .addOption(new Option('--fault <fault>', 'build this mistake into the switches').choices(faultNames))
+    .option('--report <dir>', 'write report.html and report.md to this folder')
+    .addOption(outputOption(['table', 'json', 'yaml']))
+    .action((options: Options) => act(() => run(options, io)))
+}
+
+function parseCount(text: string): number {
+  const count = Number(text)
+  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('It must be a whole number from 1.')
+  return count
+}
+
+async function run(options: Options, io: Io): Promise<ExitCode> {
+  const { rehearse } = await import('../../rehearse/rehearse.ts')
+  const { judgeHost, readHostFacts } = await import('../../rehearse/requirements.ts')
+  const planning = await planFromFiles(options, io)
+  failOnErrors(planning)
+  const { plan } = planning
+  const clouds = selectClouds(plan.clouds, options)
+  const unfit = judgeHost(await readHostFacts(io.env))
+  if (unfit.length > 0) throw new Failure(unfit, 2)
+  const { notify, end } = progressPrinter(io)
+  const time = new Date().toISOString()
+  const context = { paths: resolveSandboxPaths(io.env), env: io.env, exec: runProcess, notify, signal: io.stop }
+  const rehearsal = await rehearse({ plan, nodes: options.nodes, clouds, fault: options.fault }, context).finally(end)
+  const findings = rehearsal.results.flatMap((result) => result.findings)
+  if (options.report !== undefined) await writeReports(options.report, plan.site, time, rehearsal, io)
+  const proved = isProved(rehearsal.results)
+  io.stdout(
+    options.output === 'table'
+      ? renderTables(rehearsal, io)
+      : await serialiseResult({ site: plan.site, time, proved, ...rehearsal }, options.output, findings),
+  )
+  printFindings(findings, io)
+  return proved ? 0 : 1
+}
+
+async function writeReports(folder: string, site: string, time: string, rehearsal: Rehearsal, io: Io): Promise<void> {
+  const { markdownReport } = await import('../../verify/report/report.ts')
+  const { htmlReport } = await import('../../verify/report/html-report.ts')
+  const { writeOutput } = await import('../files.ts')
+  const source = `rehearsal with ${rehearsal.nodes.join(', ')} as virtual machines`
+  const report = { site, time, source, results: rehearsal.results }
+  await writeOutput(path.join(folder, 'report.md'), markdownReport(report), io, { replace: true })
+  await writeOutput(path.join(folder, 'report.html'), htmlReport(report), io, { replace: true })
+  io.stderr(`wrote ${path.join(folder, 'report.html')} and report.md\n`)
+}
+
+function renderTables({ results, matrix, clouds, phases }: Rehearsal, io: Io): string {
+  const { dim, green, red, yellow } = pc.createColors(io.colour.stdout)
+  const sign = { passed: green('✓'), failed: red('✗'), unknown: yellow('?'), empty: dim('-') }
+  const checks = results.map(({ cloud, id, verdict, seen }) => [sign[verdict], cloud ?? '-', id, seen])
+  const table = (header: readonly string[], rows: readonly (readonly string[])[]): string =>
+    formatTable(header, rows, io.columns, io.colour.stdout)
+  const cell = (from: string, to: string): string => {
+    const found = matrix.find((candidate) => candidate.from === from && candidate.to === to)
+    return found ? `${isAsPlanned(found) ? green('✓') : red('✗')} ${formatCell(found)}` : ''
+  }
+  const senders = [...new Set(matrix.map(({ from }) => from))]
+  const rows = senders.map((from) => [from, ...clouds.map((to) => cell(from, to))])
+  const seconds = Math.round(phases.reduce((total, phase) => total + phase.seconds, 0))
+  const parts = [
+    ...(rows.length > 0 ? [table(['FROM', ...clouds.map((cloud) => `TO ${cloud}`)], rows)] : []),
+    table(['', 'CLOUD', 'CHECK', 'CHECKED'], checks),
+  ]
+  return `${parts.join('\n')}${results.length} checks in ${seconds} s: ${formatSummary(results)}\n`
+}
+
+/** `12 of 12 answered`. */
+function formatCell({ answered, tests }: MatrixCell): string {
+  return `${answered} of ${tests} answered`
+}

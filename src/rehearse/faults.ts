@@ -1,0 +1,143 @@
+/**
+ * Changes a topology as a mistake in a data centre would: a VLAN that one port lacks, a wrong native VLAN, a small MTU, and
+ * so on. A rehearsal with a fault shows which findings the mistake leads to.
+ *
+ * Pure. The fault is on the first node's port where one port is enough.
+ */
+import type { Plan } from '../plan/plan.ts'
+import type { Plug } from './switch/switch-commands.ts'
+import type { Switch, SwitchPort, Topology } from './topology.ts'
+
+export const faultNames = [
+  'missing-vlan',
+  'wrong-native-vlan',
+  'small-mtu',
+  'swapped-nics',
+  'bridged-clouds',
+  'address-in-use',
+] as const
+export type FaultName = (typeof faultNames)[number]
+
+export interface FaultyTopology {
+  readonly topology: Topology
+  /** What was changed: `the port of worker-0 enp6s0 lacks VLAN 20`. */
+  readonly description: string
+  /** What is connected to the switches in addition. */
+  readonly plugs: readonly Plug[]
+}
+
+/** Returns the reason where the site has nothing to break in this way. */
+export function applyFault(
+  fault: FaultName,
+  topology: Topology,
+  plan: Plan,
+): FaultyTopology | { readonly unavailable: string } {
+  const [first] = topology.switches.flatMap((switchOfRole) => switchOfRole.ports)
+  if (!first) return { unavailable: 'no node has a NIC with a segment' }
+  switch (fault) {
+    case 'missing-vlan': {
+      const vlan = first.vlans[0]
+      if (vlan === undefined) return { unavailable: 'the site has no tagged segment' }
+      return changePort(topology, first, {
+        change: { vlans: first.vlans.filter((id) => id !== vlan) },
+        description: `${describePort(first)} lacks VLAN ${vlan}`,
+      })
+    }
+    case 'wrong-native-vlan': {
+      if (first.native === undefined) return { unavailable: 'the site has no untagged segment' }
+      const native = first.native - 1
+      return changePort(topology, first, {
+        change: { native },
+        description: `${describePort(first)} has native VLAN ${native} instead of ${first.native}`,
+      })
+    }
+    case 'small-mtu': {
+      const mtu = Math.min(...plan.segments.map((segment) => segment.mtu)) - 100
+      return changePort(topology, first, {
+        change: { mtu },
+        description: `${describePort(first)} has an MTU of ${mtu}`,
+      })
+    }
+    case 'swapped-nics':
+      return swapNics(topology)
+    case 'bridged-clouds':
+      return bridgeClouds(topology, plan)
+    case 'address-in-use':
+      return occupyAddress(topology, plan)
+  }
+}
+
+function describePort({ node, nic }: Pick<SwitchPort, 'node' | 'nic'>): string {
+  return `the switch port of ${node} ${nic}`
+}
+
+function changePort(
+  topology: Topology,
+  { name }: SwitchPort,
+  { change, description }: { readonly change: Partial<SwitchPort>; readonly description: string },
+): FaultyTopology {
+  const switches = topology.switches.map((switchOfRole) => ({
+    ...switchOfRole,
+    ports: switchOfRole.ports.map((port) => (port.name === name ? { ...port, ...change } : port)),
+  }))
+  return { topology: { ...topology, switches }, description, plugs: [] }
+}
+
+/** The cables of two NICs of the first node are exchanged. */
+function swapNics(topology: Topology): FaultyTopology | { readonly unavailable: string } {
+  const [one, other] = topology.switches
+  const node = topology.nodes[0]?.name
+  const first = one?.ports.find((port) => port.node === node)
+  const second = other?.ports.find((port) => port.node === node)
+  if (!one || !other || !first || !second) return { unavailable: 'the nodes have no two NICs with different roles' }
+  const exchange = ({ role, ports }: Switch, from: SwitchPort, to: SwitchPort): Switch => ({
+    role,
+    // The settings stay with the switch, the cable comes from the other NIC.
+    ports: ports.map((port) => (port === from ? { ...from, name: to.name, nic: to.nic } : port)),
+  })
+  const switches = topology.switches.map((switchOfRole) => {
+    if (switchOfRole === one) return exchange(one, first, second)
+    return switchOfRole === other ? exchange(other, second, first) : switchOfRole
+  })
+  return {
+    topology: { ...topology, switches },
+    description: `the cables of ${first.nic} and ${second.nic} of ${node} are exchanged`,
+    plugs: [],
+  }
+}
+
+/** A cable between the same network of the first two clouds. */
+function bridgeClouds(topology: Topology, plan: Plan): FaultyTopology | { readonly unavailable: string } {
+  const [one, other] = plan.clouds
+  for (const network of one?.networks ?? []) {
+    const peer = other?.networks.find(({ name }) => name === network.name)
+    const [segment, foreign] = [network, peer].map((end) => plan.segments.find(({ id }) => id === end?.segment))
+    if (!segment || !foreign || segment === foreign || segment.nic !== foreign.nic) continue
+    if (segment.vlan === undefined || foreign.vlan === undefined) continue
+    return {
+      topology,
+      description: `a cable connects VLAN ${segment.vlan} (${one?.name}/${network.name}) and VLAN ${foreign.vlan} (${other?.name}/${network.name})`,
+      plugs: [{ kind: 'cable', role: segment.nic, vlans: [segment.vlan, foreign.vlan] }],
+    }
+  }
+  return { unavailable: 'no two clouds have tagged segments on one NIC' }
+}
+
+/** Another machine has the first address for pods of a tagged network. */
+function occupyAddress(topology: Topology, plan: Plan): FaultyTopology | { readonly unavailable: string } {
+  for (const cloud of plan.clouds) {
+    for (const network of cloud.networks) {
+      const segment = plan.segments.find(({ id }) => id === network.segment)
+      const taken = network.subnets.flatMap(({ spans }) => spans).find(({ role }) => role === 'pods')?.start
+      const subnet = network.subnets.find(({ family }) => family === 4)
+      if (segment?.vlan === undefined || taken === undefined || !subnet || taken.includes(':')) continue
+      const address = `${taken}/${subnet.cidr.split('/')[1]}`
+      return {
+        topology,
+        description: `another machine on VLAN ${segment.vlan} (${cloud.name}/${network.name}) has ${taken}`,
+        plugs: [{ kind: 'machine', role: segment.nic, vlan: segment.vlan, address }],
+      }
+    }
+  }
+  return { unavailable: 'no tagged network has addresses for pods' }
+}

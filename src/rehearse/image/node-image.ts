@@ -1,0 +1,113 @@
+/** Builds the image of a node once, from Debian packages and the real programs, into the user's cache. */
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { readData } from '../../data/data.ts'
+import { failure } from '../../errors/failure.ts'
+import { describeExit, type Exec, lastLines, type Program, succeeded } from '../../exec/process.ts'
+import { ensureFolder, mentionsDiskFull, publishFolder } from '../../sandbox/build/cache-folder.ts'
+import { type BuildContext, ensurePrograms } from '../../sandbox/build/ensure-programs.ts'
+import { diskFull } from '../../sandbox/findings.ts'
+import { openEnclosure } from '../enclosure.ts'
+import { partFailed } from '../findings.ts'
+import { chooseSources, DISK_SIZE, type HostFile, type ImageRecipe, imageKey, mmdebstrapArgs } from './image-recipe.ts'
+import { ensureNmstatectl } from './nmstatectl.ts'
+
+export interface NodeImage {
+  readonly key: string
+  readonly folder: string
+  readonly kernel: string
+  readonly initrd: string
+  readonly disk: string
+}
+
+const PLUGINS = ['cni-bridge', 'cni-macvlan', 'cni-static'] as const
+
+export async function ensureNodeImage(context: BuildContext): Promise<NodeImage> {
+  const nmstatectl = await ensureNmstatectl(context)
+  const plugins = await ensurePrograms(PLUGINS, context)
+  const programs = { nmstatectl, ...plugins }
+  const recipe: ImageRecipe = {
+    ...chooseSources(await readFile('/etc/os-release', 'utf8').catch(() => ''), await readSources()),
+    agent: readData('rehearse/agent.sh'),
+    customize: readData('rehearse/customize-image.sh'),
+    // The folders in the cache are named after the content of the programs.
+    programs: Object.fromEntries(
+      Object.entries(programs).map(([name, file]) => [name, path.relative(context.paths.cache, file)]),
+    ),
+  }
+  const key = imageKey(recipe)
+  const folder = path.join(context.paths.cache, 'rehearse', `image-${key}`)
+  const { notify, signal } = context
+  const waiting = 'waiting for another process that builds the node image'
+  await ensureFolder(folder, { what: 'the node image', waiting, notify, signal }, () =>
+    publishFolder(folder, (temporary) => build(recipe, programs, temporary, context)),
+  )
+  const file = (name: string): string => path.join(folder, name)
+  return { key, folder, kernel: file('vmlinuz'), initrd: file('initrd'), disk: file('disk.qcow2') }
+}
+
+async function build(
+  recipe: ImageRecipe,
+  programs: Readonly<Record<(typeof PLUGINS)[number] | 'nmstatectl', string>>,
+  out: string,
+  { notify, signal }: BuildContext,
+): Promise<void> {
+  const work = path.join(out, 'work')
+  const folders = {
+    files: path.join(work, 'files'),
+    customize: path.join(work, 'customize-image.sh'),
+    root: path.join(work, 'root'),
+    out,
+  }
+  await mkdir(path.join(folders.files, 'cni'), { recursive: true })
+  await writeFile(folders.customize, recipe.customize)
+  await writeFile(path.join(folders.files, 'agent.sh'), recipe.agent)
+  await copyFile(programs.nmstatectl, path.join(folders.files, 'nmstatectl'))
+  for (const name of PLUGINS) {
+    await copyFile(programs[name], path.join(folders.files, 'cni', name.replace('cni-', '')))
+  }
+  notify({
+    kind: 'announcement',
+    text: `Building the image of a node from Debian ${recipe.suite} packages. This is done once and takes some minutes.`,
+  })
+  const step = async (exec: Exec, text: string, program: Program): Promise<void> => {
+    notify({ kind: 'progress', text })
+    const onLine = (line: string): void => {
+      if (line.startsWith('I: ')) notify({ kind: 'progress', text: `${text}: ${line.slice(3)}` })
+    }
+    const { exit, stderr } = await exec(program, { ...(signal && { signal }), onLine })
+    if (succeeded(exit)) return
+    signal?.throwIfAborted()
+    if (mentionsDiskFull(stderr)) throw failure(diskFull, { folder: path.dirname(out), doing: text })
+    throw failure(partFailed, { part: 'the node image', reason: lastLines(stderr) || describeExit(exit) })
+  }
+  // mmdebstrap mounts file systems in the root folder: they end with the enclosure.
+  const enclosure = await openEnclosure({ network: 'host' })
+  try {
+    const env = { TMPDIR: work }
+    const raw = path.join(work, 'disk.raw')
+    const { exec } = enclosure
+    await step(exec, 'node image', { file: 'mmdebstrap', args: mmdebstrapArgs(recipe, folders), env })
+    await step(exec, 'node image: creating the disk', {
+      file: 'mke2fs',
+      args: ['-q', '-t', 'ext4', '-d', folders.root, raw, DISK_SIZE],
+    })
+    await step(exec, 'node image: converting the disk', {
+      file: 'qemu-img',
+      args: ['convert', '-f', 'raw', '-O', 'qcow2', raw, path.join(out, 'disk.qcow2')],
+    })
+  } finally {
+    await enclosure.close()
+    await rm(work, { recursive: true, force: true })
+  }
+}
+
+async function readSources(): Promise<readonly HostFile[]> {
+  const folder = '/etc/apt/sources.list.d'
+  const names = (await readdir(folder).catch((): string[] => [])).filter((name) => /\.(list|sources)$/.test(name))
+  const paths = ['/etc/apt/sources.list', ...names.map((name) => path.join(folder, name))]
+  const files = await Promise.all(
+    paths.map(async (file) => ({ path: file, text: await readFile(file, 'utf8').catch(() => '') })),
+  )
+  return files.filter(({ text }) => text !== '')
+}

@@ -1,0 +1,78 @@
+/**
+ * Builds the command line of QEMU. A machine starts without NICs: they are plugged in after it is restored, so that one
+ * saved machine serves for every node of every site. Pure.
+ */
+import { quoteShellWord } from '../../exec/shell-words.ts'
+
+export type Accelerator = 'kvm' | 'tcg'
+
+/** Files of a machine inside the enclosure. */
+export interface MachineSockets {
+  readonly agent: string
+  readonly qmp: string
+  readonly console: string
+}
+
+export interface MachineFiles {
+  readonly kernel: string
+  readonly initrd: string
+  readonly disk: string
+}
+
+export interface MachineSettings extends MachineFiles {
+  readonly accelerator: Accelerator
+  readonly sockets: MachineSockets
+  /** Memory and devices of a saved machine; absent: it boots. */
+  readonly restoreFrom?: string
+  /** Whether the disk keeps what the machine writes. */
+  readonly writable: boolean
+}
+
+/** NICs that a node may have: each has a slot of its own. */
+const NIC_SLOTS = 8
+const MEMORY_MIB = 512
+/** QEMU's own default takes 1 GiB for translated code after a while. */
+const TRANSLATION_MIB = 256
+
+export const QEMU = 'qemu-system-x86_64'
+
+const accelerators: Readonly<Record<Accelerator, readonly string[]>> = {
+  kvm: ['-accel', 'kvm', '-cpu', 'host'],
+  tcg: ['-accel', `tcg,thread=multi,tb-size=${TRANSLATION_MIB}`, '-cpu', 'max'],
+}
+
+export function machineArgs(settings: MachineSettings): readonly string[] {
+  const { accelerator, kernel, initrd, disk, sockets, restoreFrom, writable } = settings
+  return [
+    ...accelerators[accelerator],
+    ...hardware,
+    ...Object.entries({
+      '-kernel': kernel,
+      '-initrd': initrd,
+      '-append': 'root=/dev/vda rw console=ttyS0 quiet net.ifnames=0',
+      '-drive': `file=${escapeValue(disk)},if=virtio,format=qcow2${writable ? '' : ',snapshot=on'}`,
+      '-chardev': `socket,id=agent,path=${escapeValue(sockets.agent)},server=on,wait=off`,
+      '-device': 'virtserialport,chardev=agent,name=stackloom.agent',
+      '-qmp': `unix:${escapeValue(sockets.qmp)},server=on,wait=off`,
+      '-serial': `file:${sockets.console}`,
+      ...(restoreFrom !== undefined && { '-incoming': `exec:cat ${quoteShellWord(restoreFrom)}` }),
+    }).flat(),
+  ]
+}
+
+/** What a saved machine depends on beside its image: another list of devices cannot read it. */
+export const hardware: readonly string[] = [
+  ...Object.entries({ '-machine': 'q35', '-smp': '1', '-m': String(MEMORY_MIB), '-display': 'none' }).flat(),
+  '-nodefaults',
+  '-no-user-config',
+  ...['virtio-rng-pci', 'virtio-serial-pci'].flatMap((device) => ['-device', device]),
+  ...Array.from({ length: NIC_SLOTS }, (_, slot) => [
+    '-device',
+    `pcie-root-port,id=nic${slot},chassis=${slot + 1},slot=${slot + 1}`,
+  ]).flat(),
+]
+
+/** QEMU's option syntax: a comma in a value is doubled. */
+function escapeValue(value: string): string {
+  return value.replaceAll(',', ',,')
+}

@@ -1,0 +1,86 @@
+/** Writes the shell scripts that run in nodes. Pure. */
+import { quoteShellWord } from '../exec/shell-words.ts'
+import type { RehearsedPod } from './rehearsal-plan.ts'
+import type { NodeNic } from './topology.ts'
+
+/**
+ * Gives a restored machine its identity and its NICs, then starts NetworkManager. `ip_forward` is what `up` asks of the
+ * cluster (`ipForwarding: Global`), so packets must be kept apart with it.
+ */
+export function identityScript(name: string, nics: readonly NodeNic[]): string {
+  return [
+    'set -e',
+    `hostname ${quoteShellWord(name)}`,
+    `echo ${quoteShellWord(name)} >/etc/hostname`,
+    // Two nodes with one id would choose the same link-local addresses.
+    'tr -d - </proc/sys/kernel/random/uuid >/etc/machine-id',
+    'rm -f /var/lib/NetworkManager/secret_key',
+    'sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1',
+    ...nics.flatMap((nic) => nameNic(nic)),
+    'udevadm settle',
+    'systemctl start NetworkManager',
+    // It has its D-Bus name before it answers.
+    'until nmcli -t general status >/dev/null 2>&1; do sleep 0.1; done',
+  ].join('\n')
+}
+
+/** A plugged NIC appears after a moment, with a name in the order of the slots. The driver starts with the MTU of the switch. */
+function nameNic({ name, mac }: NodeNic): readonly string[] {
+  const find = `grep -lix ${mac} /sys/class/net/*/address 2>/dev/null | head -1`
+  return [
+    `until path=$(${find}); [ -n "$path" ]; do sleep 0.1; done`,
+    'current=$(basename "$(dirname "$path")")',
+    'ip link set dev "$current" down',
+    `[ "$current" = ${quoteShellWord(name)} ] || ip link set dev "$current" name ${quoteShellWord(name)}`,
+    `ip link set dev ${quoteShellWord(name)} mtu 1500 up`,
+  ]
+}
+
+/** nmstate's own limit must not end an apply on a slow machine: the checkpoint would be rolled back. */
+const APPLY_SECONDS = 900
+
+export function applyScript(desiredState: unknown): string {
+  return [
+    'cat >/run/state.json <<\\END',
+    JSON.stringify(desiredState),
+    'END',
+    `nmstatectl apply --timeout ${APPLY_SECONDS} /run/state.json`,
+  ].join('\n')
+}
+
+/** What a second apply must not change: links with their index, addresses, routes and rules. */
+export const STATE_SCRIPT = [
+  'ip -o link show',
+  "ip -o addr show | sed 's/ *valid_lft.*//'",
+  ...['-4', '-6'].flatMap((family) => [
+    `ip ${family} rule show`,
+    `ip ${family} route show table all | sed 's/ expires [0-9a-z]*//' | sort`,
+  ]),
+  'bridge vlan show',
+].join('\n')
+
+/** Attaches a pod as Multus would: a namespace and one call of the plugin. */
+export function attachScript({ name, cni }: RehearsedPod): string {
+  return [
+    `ip netns add ${name} && ip -n ${name} link set lo up || exit 1`,
+    `CNI_COMMAND=ADD CNI_CONTAINERID=${name} CNI_NETNS=/run/netns/${name} CNI_IFNAME=net1 CNI_PATH=/opt/cni/bin \\`,
+    `/opt/cni/bin/${String(cni['type'])} <<\\END`,
+    JSON.stringify(cni),
+    'END',
+  ].join('\n')
+}
+
+/** The message of a failed plugin, which prints its result as JSON. */
+export function cniError(output: string): string {
+  const message = /"msg":\s*"((?:[^"\\]|\\.)*)"/.exec(output)?.[1]
+  return message ?? output.trim().split('\n').at(-1) ?? ''
+}
+
+/** Tests of one pod; the script is written once per node. */
+export function probeScript({ name }: Pick<RehearsedPod, 'name'>, tasks: readonly string[]): string {
+  return `ip netns exec ${name} sh /run/probe.sh net1 ${tasks.map(quoteShellWord).join(' ')}`
+}
+
+export function writeProbeScript(program: string): string {
+  return `cat >/run/probe.sh <<\\END_OF_PROBE\n${program}\nEND_OF_PROBE\n`
+}

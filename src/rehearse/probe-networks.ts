@@ -1,0 +1,88 @@
+/** Attaches pods with the real CNI plugins and runs the tests of the network probe in them. */
+import { mapConcurrently } from '../async/map-concurrently.ts'
+import type { Plan } from '../plan/plan.ts'
+import { type FailedProbe, type ProbeRun, parseAnswers } from '../verify/probe/probe-results.ts'
+import { encodeTask, formatPodLocation, type ProbeTask, probeTasks } from '../verify/probe/probe-tasks.ts'
+import { attachScript, cniError, probeScript, writeProbeScript } from './node-scripts.ts'
+import type { RunningNode } from './nodes.ts'
+import type { RehearsedPod } from './rehearsal-plan.ts'
+
+export interface ProbedNetworks {
+  readonly runs: readonly ProbeRun[]
+  readonly failed: readonly FailedProbe[]
+}
+
+export interface ProbeOptions {
+  /** The source of the probe's script. */
+  readonly program: string
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Pods of one node that are attached or tested at a time: each runs up to sixteen tests at once. */
+const PODS_AT_A_TIME = 3
+
+export interface AttachedPods {
+  readonly attached: readonly RehearsedPod[]
+  readonly failed: readonly FailedProbe[]
+}
+
+export async function attachPods(
+  nodes: readonly RunningNode[],
+  pods: readonly RehearsedPod[],
+  signal?: AbortSignal,
+): Promise<AttachedPods> {
+  const attached: RehearsedPod[] = []
+  const failed: FailedProbe[] = []
+  await forEachPod(nodes, pods, async (node, pod) => {
+    const { code, output } = await node.agent.run(attachScript(pod), { signal })
+    if (code === 0) attached.push(pod)
+    else failed.push({ cloud: pod.cloud, from: formatPodLocation(pod), reason: cniError(output) })
+  })
+  return { attached, failed }
+}
+
+export async function probePods(
+  plan: Plan,
+  nodes: readonly RunningNode[],
+  pods: readonly RehearsedPod[],
+  { program, signal }: ProbeOptions,
+): Promise<ProbedNetworks> {
+  const runs: ProbeRun[] = []
+  const failed: FailedProbe[] = []
+  await Promise.all(nodes.map(({ agent }) => agent.run(writeProbeScript(program), { signal })))
+  await forEachPod(nodes, pods, async (node, pod) => {
+    const tasks = probeTasks(plan, pod, pods)
+    const ask = async (asked: readonly ProbeTask[]): Promise<string> => {
+      const encoded = [...new Set(asked.map(encodeTask))]
+      return (await node.agent.run(probeScript(pod, encoded), { signal })).output
+    }
+    const run = { pod, tasks, output: await ask(tasks) }
+    // A busy machine may lose an answer: what must answer is asked once more.
+    const lost = unansweredPeers(run)
+    runs.push(lost.length === 0 ? run : { ...run, output: `${run.output}\n${await ask(lost)}` })
+  })
+  return { runs, failed }
+}
+
+/** Peers that did not answer, with the tests that come before: a later answer replaces an earlier one. Pure. */
+function unansweredPeers(run: ProbeRun): readonly ProbeTask[] {
+  return parseAnswers(run)
+    .answers.filter(({ task, values }) => task.kind === 'peer' && values.length === 0)
+    .map(({ task }) => task)
+}
+
+async function forEachPod(
+  nodes: readonly RunningNode[],
+  pods: readonly RehearsedPod[],
+  work: (node: RunningNode, pod: RehearsedPod) => Promise<void>,
+): Promise<void> {
+  await Promise.all(
+    nodes.map((node) =>
+      mapConcurrently(
+        pods.filter((pod) => pod.node === node.name),
+        PODS_AT_A_TIME,
+        (pod) => work(node, pod),
+      ),
+    ),
+  )
+}

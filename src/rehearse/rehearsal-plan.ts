@@ -1,0 +1,127 @@
+/**
+ * Decides what a rehearsal does: which policies each node gets and in which order, and which pods test the networks.
+ *
+ * Pure. The policies and attachments are those that `up` applies.
+ */
+import type { KubeObject } from '../api/object.ts'
+import { groupByNode } from '../deploy/stages/node-networking-stage.ts'
+import { formatAddress } from '../net/address.ts'
+import {
+  type Plan,
+  type PlannedCloud,
+  type PlannedNetwork,
+  type PlannedSubnet,
+  parseAddressRange,
+} from '../plan/plan.ts'
+import { CLOUD_LABEL } from '../render/labels.ts'
+import { cniConfig } from '../render/multus.ts'
+import { isProbed } from '../render/probe-pods.ts'
+import { type RenderedDocument, renderDocuments } from '../render/render.ts'
+import { freeSpans } from '../render/spans.ts'
+import type { ProbePod } from '../verify/probe/probe-tasks.ts'
+
+export interface RehearsalScope {
+  readonly nodes: number
+  /** Names of clouds; empty means all. */
+  readonly clouds: readonly string[]
+}
+
+/** The part of a plan that is rehearsed. VIPs are left out: no speaker announces them here. */
+export function narrowPlan(plan: Plan, { nodes, clouds }: RehearsalScope): Plan {
+  const kept = plan.from.cluster.nodes.slice(0, nodes)
+  const names = new Set(kept.map(({ name }) => name))
+  return {
+    ...plan,
+    clouds: plan.clouds
+      .filter(({ name }) => clouds.length === 0 || clouds.includes(name))
+      .map((cloud) => ({
+        ...cloud,
+        networks: cloud.networks.map((network) => ({
+          ...network,
+          vips: [],
+          nodes: network.nodes.filter(({ name }) => names.has(name)),
+        })),
+      })),
+    from: { ...plan.from, cluster: { ...plan.from.cluster, nodes: kept } },
+  }
+}
+
+export interface NodePolicies {
+  readonly node: string
+  /** In the order of `up`: the base, then the clouds. */
+  readonly policies: readonly KubeObject[]
+}
+
+const POLICY = 'NodeNetworkConfigurationPolicy'
+
+/** `whole` is the plan of the site: segments that several clouds share are decided there. */
+export function planPolicies(whole: Plan, rehearsed: Plan): readonly NodePolicies[] {
+  const clouds = new Set(rehearsed.clouds.map(({ name }) => name))
+  const isRehearsed = ({ cloud, object }: RenderedDocument): boolean =>
+    object.kind === POLICY && (cloud === undefined || clouds.has(cloud))
+  const policies = renderDocuments(whole)
+    .filter(isRehearsed)
+    .map(({ object }) => object)
+  const steps = groupByNode(policies)
+  return rehearsed.from.cluster.nodes.map(({ name }) => ({
+    node: name,
+    policies: steps.filter(({ node }) => node === name).flatMap((step) => step.policies),
+  }))
+}
+
+/** The cloud of a policy; undefined for the base. */
+export function policyCloud({ metadata }: KubeObject): string | undefined {
+  return metadata.labels?.[CLOUD_LABEL]
+}
+
+export interface RehearsedPod extends ProbePod {
+  /** Configuration of its CNI plugin. */
+  readonly cni: Readonly<Record<string, unknown>>
+}
+
+/** One pod on every network of every cloud and on every node, as `verify --probe` has them. */
+export function planPods({ clouds, from }: Plan): readonly RehearsedPod[] {
+  return clouds.flatMap((cloud) =>
+    cloud.networks
+      .filter(isProbed)
+      .flatMap((network) => from.cluster.nodes.map(({ name }, index) => planPod(cloud, network, name, index))),
+  )
+}
+
+function planPod(cloud: PlannedCloud, network: PlannedNetwork, node: string, index: number): RehearsedPod {
+  const assigned = network.subnets.flatMap((subnet) => {
+    const address = podAddress(subnet, index)
+    return address === undefined ? [] : [{ address, prefix: subnet.cidr.slice(subnet.cidr.indexOf('/')) }]
+  })
+  const { ipam: _, ...link } = cniConfig(cloud, network)
+  const routes = network.podRoutes.map(({ destination, nexthop }) => ({ dst: destination, gw: nexthop }))
+  return {
+    cloud: cloud.name,
+    network: network.name,
+    node,
+    namespace: cloud.namespace,
+    name: `${cloud.namespace}-${network.name}`,
+    addresses: assigned.map(({ address }) => address),
+    // whereabouts needs an API server, so the addresses that it would give out are given here.
+    cni: {
+      ...link,
+      ipam: {
+        type: 'static',
+        addresses: assigned.map(({ address, prefix }) => ({ address: `${address}${prefix}` })),
+        routes,
+      },
+    },
+  }
+}
+
+/** The n-th address that whereabouts may give out; undefined when there are fewer. */
+export function podAddress(subnet: PlannedSubnet, index: number): string | undefined {
+  let left = BigInt(index)
+  for (const span of freeSpans(subnet, 'pods')) {
+    const { family, first, last } = parseAddressRange(span)
+    const size = last - first + 1n
+    if (left < size) return formatAddress({ family, value: first + left })
+    left -= size
+  }
+  return undefined
+}

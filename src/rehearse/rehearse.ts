@@ -1,0 +1,203 @@
+/**
+ * Rehearses a site: boots its nodes as virtual machines behind switches with its VLANs, applies its policies, attaches
+ * pods, and tests what reaches what. Everything is in an enclosure that ends with this process.
+ */
+import { readData } from '../data/data.ts'
+import { failure } from '../errors/failure.ts'
+import { type Finding, finding, hasErrors } from '../errors/finding.ts'
+import type { Plan } from '../plan/plan.ts'
+import type { BuildContext } from '../sandbox/build/ensure-programs.ts'
+import { evaluateProbes } from '../verify/probe/probe-results.ts'
+import { type MatrixCell, reachMatrix } from '../verify/probe/reach-matrix.ts'
+import type { CheckResult } from '../verify/verify.ts'
+import { applyPolicies, type PolicyOutcome, reapplyPolicies } from './apply-policies.ts'
+import { type Enclosure, openEnclosure } from './enclosure.ts'
+import { applyFault, type FaultName, type FaultyTopology } from './faults.ts'
+import { faultUnavailable, podNotAttached } from './findings.ts'
+import { ensureNodeImage } from './image/node-image.ts'
+import { ensureOpenVswitch } from './image/open-vswitch.ts'
+import { ensureSavedMachine } from './machine/saved-machine.ts'
+import { type RunningNode, startNode } from './nodes.ts'
+import { attachPods, probePods } from './probe-networks.ts'
+import { type NodePolicies, narrowPlan, planPods, planPolicies, type RehearsalScope } from './rehearsal-plan.ts'
+import { planRemoval, removeCloud } from './remove-cloud.ts'
+import { startSwitch } from './switch/switch.ts'
+import { judgeSwitches } from './switch/switch-observation.ts'
+import { planTopology, type Topology } from './topology.ts'
+
+export interface RehearseRequest extends RehearsalScope {
+  readonly plan: Plan
+  /** A mistake that is built into the switches. */
+  readonly fault?: FaultName | undefined
+  /** Called before everything ends, for `--keep`. */
+  readonly beforeEnd?: (enclosure: Enclosure) => Promise<void>
+}
+
+/** How long a part took. */
+export interface Phase {
+  readonly name: string
+  readonly seconds: number
+}
+
+export interface Rehearsal {
+  readonly nodes: readonly string[]
+  readonly clouds: readonly string[]
+  readonly results: readonly CheckResult[]
+  readonly matrix: readonly MatrixCell[]
+  readonly phases: readonly Phase[]
+}
+
+export async function rehearse(request: RehearseRequest, context: BuildContext): Promise<Rehearsal> {
+  const { notify, signal } = context
+  const plan = narrowPlan(request.plan, request)
+  const topology = planTopology(request.plan, plan.from.cluster.nodes)
+  const { topology: built, description, plugs } = breakTopology(request, topology)
+  const policies = planPolicies(request.plan, plan)
+  const pods = planPods(plan)
+  const phases: Phase[] = []
+  if (description !== '') notify({ kind: 'announcement', text: `Built-in fault: ${description}` })
+  const phase = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    signal?.throwIfAborted()
+    notify({ kind: 'progress', text: name })
+    const startedAt = performance.now()
+    const result = await work()
+    phases.push({ name, seconds: Math.round((performance.now() - startedAt) / 100) / 10 })
+    return result
+  }
+
+  const { openVswitch, saved } = await phase('preparing image and machines', async () => ({
+    openVswitch: await ensureOpenVswitch(context),
+    saved: await ensureSavedMachine(await ensureNodeImage(context), context),
+  }))
+  const enclosure = await openEnclosure()
+  try {
+    const { switches, nodes } = await phase('starting switches and nodes', async () => {
+      const running = await startSwitch(enclosure, openVswitch, built.switches, signal)
+      for (const plug of plugs) await running.plug(plug)
+      const started = await Promise.all(built.nodes.map((node) => startNode(enclosure, node, saved, signal)))
+      return { switches: running, nodes: started }
+    })
+    const onEveryNode = async <T>(
+      work: (node: RunningNode, nodePolicies: NodePolicies) => Promise<readonly T[]>,
+    ): Promise<readonly T[]> => {
+      const pairs = nodes.flatMap((node) =>
+        policies.filter(({ node: name }) => name === node.name).map((nodePolicies) => ({ node, nodePolicies })),
+      )
+      return (await Promise.all(pairs.map((pair) => work(pair.node, pair.nodePolicies)))).flat()
+    }
+
+    const outcomes = await phase('applying policies', () =>
+      onEveryNode((node, nodePolicies) => applyPolicies(node, nodePolicies, signal)),
+    )
+    const results: CheckResult[] = [policyResult(outcomes)]
+    if (hasErrors(results.flatMap(({ findings }) => findings))) {
+      await request.beforeEnd?.(enclosure)
+      return describe(plan, results, [], phases)
+    }
+    // With a fault the question is what the packets show; the policies are those of every other run.
+    if (request.fault === undefined) {
+      const changed = await phase('applying policies a second time', () =>
+        onEveryNode((node, nodePolicies) => reapplyPolicies(node, nodePolicies, signal)),
+      )
+      results.push(reapplyResult(changed, outcomes.length))
+    }
+    const { attached, failed } = await phase('attaching pods', () => attachPods(nodes, pods, signal))
+    results.push(attachResult(failed, pods.length))
+    const probed = await phase('testing reach and isolation', () =>
+      probePods(plan, nodes, attached, { program: readData('probe.sh'), signal }),
+    )
+    const findings = judgeSwitches(plan, topology, await switches.observe())
+    results.push(switchResult(findings, topology.switches.flatMap(({ ports }) => ports).length))
+    // VIPs are not announced here, so there is nothing to say about them.
+    const checks = evaluateProbes(plan, probed.runs, failed).filter(({ id }) => id !== 'probe-vips')
+    const removal = request.fault === undefined ? planRemoval(attached) : undefined
+    if (removal) {
+      const lost = await phase(`removing ${removal.cloud}`, () => removeCloud(removal, nodes, policies, signal))
+      results.push(removalResult(lost, removal.cloud))
+    }
+    await request.beforeEnd?.(enclosure)
+    return describe(plan, [...results, ...checks], reachMatrix(plan, probed.runs), phases)
+  } finally {
+    await enclosure.close()
+  }
+}
+
+/** Without a fault the topology stays as it is planned. */
+function breakTopology({ fault, plan }: RehearseRequest, topology: Topology): FaultyTopology {
+  if (fault === undefined) return { topology, description: '', plugs: [] }
+  const broken = applyFault(fault, topology, plan)
+  if ('unavailable' in broken) throw failure(faultUnavailable, { fault, reason: broken.unavailable })
+  return broken
+}
+
+function describe(
+  { clouds, from }: Plan,
+  results: readonly CheckResult[],
+  matrix: readonly MatrixCell[],
+  phases: readonly Phase[],
+): Rehearsal {
+  return {
+    nodes: from.cluster.nodes.map(({ name }) => name),
+    clouds: clouds.map(({ name }) => name),
+    results,
+    matrix,
+    phases,
+  }
+}
+
+function policyResult(outcomes: readonly PolicyOutcome[]): CheckResult {
+  return checkResult({
+    id: 'rehearse-policies',
+    title: 'Node policies',
+    promise: 'nmstate enacts every policy on a real kernel',
+    seen: `${outcomes.length} policies`,
+    findings: outcomes.flatMap((outcome) => outcome.finding ?? []),
+  })
+}
+
+function reapplyResult(findings: readonly Finding[], count: number): CheckResult {
+  return checkResult({
+    id: 'rehearse-second-apply',
+    title: 'Second apply',
+    promise: 'a second apply changes no link, address, route or rule',
+    seen: `${count} policies`,
+    findings,
+  })
+}
+
+function switchResult(findings: readonly Finding[], count: number): CheckResult {
+  return checkResult({
+    id: 'rehearse-switches',
+    title: 'Switch ports',
+    promise: 'every port carries every planned VLAN at the planned MTU, and no other machine is connected',
+    seen: `${count} ports`,
+    findings,
+  })
+}
+
+function removalResult(findings: readonly Finding[], cloud: string): CheckResult {
+  return checkResult({
+    id: 'rehearse-removal',
+    title: 'Removal of a cloud',
+    promise: 'removing the networks of one cloud costs the others no packet',
+    seen: `${cloud} removed`,
+    findings,
+  })
+}
+
+function attachResult(
+  failed: readonly { readonly from: string; readonly reason: string }[],
+  count: number,
+): CheckResult {
+  return checkResult({
+    id: 'rehearse-attachments',
+    title: 'Network attachments',
+    promise: 'the CNI plugins attach a pod to every network on every node',
+    seen: `${count} pods`,
+    findings: failed.map(({ from, reason }) => finding(podNotAttached, { from, reason })),
+  })
+}
+
+function checkResult(facts: Omit<CheckResult, 'verdict'>): CheckResult {
+  return { ...facts, verdict: hasErrors(facts.findings) ? 'failed' : 'passed' }
+}

@@ -1,0 +1,52 @@
+/** Counts the answers of probes: from every network to every cloud, how many tests were made and how many got an answer. Pure. */
+import type { Plan } from '../../plan/plan.ts'
+import { type Answer, type ProbeRun, parseAnswers } from './probe-results.ts'
+
+export interface MatrixCell {
+  /** `rhoso1/internalapi`. */
+  readonly from: string
+  readonly to: string
+  /** Inside a cloud all tests must get an answer, between clouds none may. */
+  readonly expected: 'all' | 'none'
+  readonly tests: number
+  readonly answered: number
+}
+
+export function reachMatrix(plan: Plan, runs: readonly ProbeRun[]): readonly MatrixCell[] {
+  const answers = runs.flatMap((run) => parseAnswers(run).answers)
+  return plan.clouds.flatMap((cloud) =>
+    cloud.networks.flatMap((network) => {
+      const sent = answers.filter(({ pod }) => pod.cloud === cloud.name && pod.network === network.name)
+      if (sent.length === 0) return []
+      return plan.clouds.map(({ name: to }): MatrixCell => {
+        const expected = to === cloud.name ? 'all' : 'none'
+        const asked = sent.filter((answer) => targetCloud(answer, plan) === to)
+        const answered = asked.filter(({ values }) => values.length > 0).length
+        return { from: `${cloud.name}/${network.name}`, to, expected, tests: asked.length, answered }
+      })
+    }),
+  )
+}
+
+export function isAsPlanned({ expected, tests, answered }: MatrixCell): boolean {
+  return expected === 'all' ? answered === tests : answered === 0
+}
+
+/** The cloud of the tested address; undefined for tests of the pod itself. */
+function targetCloud({ task, pod }: Answer, { clouds }: Plan): string | undefined {
+  switch (task.kind) {
+    case 'peer':
+      return task.peer.cloud
+    case 'vip':
+      return pod.cloud
+    case 'foreign':
+      return ownerCloud(task.owner, clouds)
+    default:
+      return undefined
+  }
+}
+
+/** Owners are `rhoso2/internalapi on worker-0`, `the VIP of keystone.internal of rhoso2` or `keystone.internal of rhoso2`. */
+function ownerCloud(owner: string, clouds: Plan['clouds']): string | undefined {
+  return clouds.find(({ name }) => owner.startsWith(`${name}/`) || owner.endsWith(` of ${name}`))?.name
+}
