@@ -77,6 +77,14 @@ describe('the program', () => {
     expect(io.err()).not.toContain('unknown option')
   })
 
+  it('suggests the command or option that was meant, in one line', async () => {
+    const io = testIo()
+    expect(await main(['plam'], io)).toBe(2)
+    expect(await main(['plan', '--chek'], io)).toBe(2)
+    expect(io.err()).toContain("unknown command 'plam'; did you mean plan?\n")
+    expect(io.err()).toContain("unknown option '--chek'; did you mean --check?\n")
+  })
+
   it('prints what it reads and sends with -v only', async () => {
     const plain = testIo()
     await main(['report'], plain, [reporting])

@@ -125,7 +125,8 @@ async function parse(program: Command, argv: readonly string[]): Promise<void> {
     if (!(thrown instanceof CommanderError) || thrown.exitCode === 0) throw thrown
     const used = findCommand(program, argv)
     if (thrown.code === 'commander.help') return used.outputHelp()
-    const reason = thrown.message.replace(/^error: /, '') + fileHint(thrown, used, argv)
+    const message = thrown.message.replace(/^error: /, '').replace(/\n\(Did you mean (.*)\?\)$/s, '; did you mean $1?')
+    const reason = message + fileHint(thrown, used, argv)
     throw failure(wrongUse, { reason, command: commandPath(used) })
   }
 }

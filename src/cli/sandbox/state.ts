@@ -101,6 +101,7 @@ export async function printStatus(status: SandboxStatus, output: Format, io: Io)
 async function printList(all: readonly SandboxStatus[], output: Format, io: Io): Promise<string> {
   if (output === 'name') return all.map((sandboxStatus) => `${sandboxStatus.name}\n`).join('')
   if (output !== 'table') return serialiseResult({ sandboxes: all }, output)
+  if (all.length === 0) io.stderr('no sandbox exists; `stackloom sandbox start` creates one\n')
   const rows = all.map((sandboxStatus) => [
     sandboxStatus.name,
     stateOf(sandboxStatus),

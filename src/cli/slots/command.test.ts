@@ -62,7 +62,7 @@ describe('stackloom slots', () => {
     expect(out()).toMatch(/^rabbitmq\.rabbitmq-cell1 +internalapi +its ports clash/m)
     expect(out()).toMatch(/^swift\.swiftProxy +unused +swift is off$/m)
     expect(out()).toMatch(/^ovn\.ovnDBCluster\.\* +unused +hosts reach the databases/m)
-    expect(out()).toMatch(/^horizon\.template +unused +public only: reached through a Route$/m)
+    expect(out()).toMatch(/^horizon +unused +public only: reached through a Route$/m)
   })
 
   it('shows the addresses of a site', async () => {

@@ -125,7 +125,7 @@ function listUses({ path, verdict, uses, vips }: CloudSlots['slots'][number]) {
 
 /** Without the parts that nearly every path has. */
 function shortenPath(path: string): string {
-  return path.replace(/\.override\.services?$/, '').replace(/\.(?:template|templates)\./, '.')
+  return path.replace(/\.override\.services?$/, '').replace(/\.(?:template|templates)(?=\.|$)/, '')
 }
 
 function toJson({ path, shape, service, verdict, uses, why, vips }: CloudSlots['slots'][number]): unknown {
