@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 NODE_TS := node --import tsx
 
-.PHONY: node_modules help build demo test soak lint format docs bench clean setup
+.PHONY: node_modules help build demo test soak lint format docs bench clean setup release
 
 help: ## list the targets
 	@echo 'Each target does all its own set-up from a fresh clone.'
@@ -45,6 +45,9 @@ docs: node_modules ## write the generated pages
 
 format: node_modules ## format and sort imports
 	@node_modules/.bin/biome check --write --error-on-warnings .
+
+release: node_modules ## make what is published, into dist/release: VERSION=x, REPOSITORY and IMAGE if known
+	@VERSION='$(VERSION)' REPOSITORY='$(REPOSITORY)' IMAGE='$(IMAGE)' $(NODE_TS) tools/release.ts
 
 clean: ## remove what was built here; the user's cache of sandbox programs is kept
 	rm -rf dist node_modules

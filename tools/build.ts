@@ -129,7 +129,7 @@ export async function buildInto(folder: string, version: string): Promise<void> 
   await buildProgram(version, { outdir: folder })
   cpSync('data', path.join(folder, 'data'), { recursive: true })
   cpSync('playbooks', path.join(folder, 'playbooks'), { recursive: true })
-  cpSync('sandbox/crds.json', path.join(folder, 'sandbox/crds.json'))
+  for (const name of ['crds.json', 'envtest.json']) cpSync(`sandbox/${name}`, path.join(folder, 'sandbox', name))
   // The other pins are programs that only tests use.
   for (const pin of new Set(Object.values(programs).map((program) => program.pin))) {
     cpSync(path.join('sandbox', pin), path.join(folder, 'sandbox', pin), { recursive: true })

@@ -1,9 +1,9 @@
 /**
- * `make demo`: deploys two OpenStack clouds from one file on this machine.
+ * `make demo`: plans and deploys two OpenStack clouds from one file on this machine.
  *
- * The API server and MetalLB are real; OLM, nmstate, the kubelets and the OpenStack operators are simulated.
+ * What needs no cluster comes first, while the programs of the cluster are prepared. The API server and MetalLB are real; OLM, nmstate, the kubelets and the OpenStack operators are simulated.
  */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pc from 'picocolors'
@@ -17,18 +17,36 @@ import { Failure } from '../src/errors/failure.ts'
 import { isApiError } from '../src/kube/api-error.ts'
 import type { KubeClient } from '../src/kube/client.ts'
 import { connect } from '../src/kube/connect.ts'
+import { ensurePrograms } from '../src/sandbox/build/ensure-programs.ts'
 import { findNamespaceProblem } from '../src/sandbox/launch.ts'
+import { requiredPrograms } from '../src/sandbox/program-table.ts'
 import { resetSandbox, type SandboxContext, startSandbox } from '../src/sandbox/sandbox.ts'
+import type { Notice, Notify } from '../src/sandbox/sandbox-context.ts'
 import { ingressAddresses } from '../src/verify/readiness/load-balancer.ts'
 import { sandboxContext } from '../test/sandbox-context.ts'
+import { showPlan } from './demo-plan.ts'
 
 const NAME = 'demo'
 const NODES = ['worker-0', 'worker-1', 'worker-2']
-const SITE = path.join(import.meta.dirname, '..', 'examples', 'two-clouds.yaml')
 
 const io = processIo()
 const { bold, dim, green, yellow } = pc.createColors(io.colour.stdout)
-const { notify, end } = progressPrinter(io)
+const printer = progressPrinter(io)
+const { end } = printer
+
+/** Notices of the preparation wait for the end of the first part, so that they are not between its lines. */
+let held: Notice[] | undefined = []
+const notify: Notify = (notice) => {
+  if (held === undefined) return printer.notify(notice)
+  // Of the progress only the newest matters.
+  held = [...held.filter(({ kind }) => kind !== 'progress' || notice.kind !== 'progress'), notice]
+}
+
+function releaseNotices(): void {
+  const notices = held ?? []
+  held = undefined
+  for (const notice of notices) printer.notify(notice)
+}
 
 const print = (text = ''): void => io.stdout(`${text}\n`)
 const heading = (text: string): void => print(`\n${bold(text)}`)
@@ -41,24 +59,30 @@ async function stackloom(folder: string, kubeconfig: string, ...args: readonly s
 
 async function demo(context: SandboxContext, folder: string): Promise<number> {
   print(bold('Stackloom: two OpenStack clouds on one cluster, on this machine'))
+  const programsNeeded = [...new Set(Object.values(requiredPrograms).flat())]
+  // A failure is reported where the programs are needed.
+  const preparing = ensurePrograms(programsNeeded, context).catch(() => undefined)
+  const shown = await showPlan(folder, io, path.resolve('dist/two-clouds.svg'))
+  if (shown !== 0) return shown
+  releaseNotices()
+  await preparing
   const netns = (await findNamespaceProblem(context.exec)) === undefined
   await resetSandbox(NAME, context)
   const started = Date.now()
   const actors = ['kubelet', 'nmstate', 'olm', 'openstack']
   const { kubeconfig, programs, server } = await startSandbox({ name: NAME, netns, actors, nodes: NODES }, context)
   end()
-  heading('1. A cluster')
+  heading('4. A cluster')
   const seconds = ((Date.now() - started) / 1000).toFixed(1)
   print(`   ${green('ready')} after ${seconds} s: ${programs.map(({ name }) => name).join(', ')}`)
   print(`   simulated, because they cannot run here: ${actors.join(', ')}`)
   print(dim(`   ${server}, ${netns ? 'in its own network namespace' : 'on loopback'}`))
 
-  heading('2. One file, two clouds')
-  await writeFile(path.join(folder, 'site.yaml'), await readFile(SITE))
+  heading('5. The plan for the CRDs of this cluster')
   const planned = await stackloom(folder, kubeconfig, 'plan', '--crd', 'live')
   if (planned !== 0) return planned
 
-  heading('3. Deploy')
+  heading('6. Deploy')
   const connection = await connect({ kubeconfig, env: {} })
   try {
     await connection.client.apply(storageClass, { fieldManager: 'demo' })
@@ -69,7 +93,7 @@ async function demo(context: SandboxContext, folder: string): Promise<number> {
   } finally {
     await connection.close()
   }
-  heading('6. A second run changes nothing')
+  heading('9. A second run changes nothing')
   return stackloom(folder, kubeconfig, 'diff')
 }
 
@@ -81,7 +105,7 @@ const storageClass: KubeObject = {
 }
 
 async function showAddresses(client: KubeClient): Promise<void> {
-  heading('4. MetalLB gives every Service an address of its cloud')
+  heading('7. MetalLB gives every Service an address of its cloud')
   const { items } = await client.list({ apiVersion: 'v1', kind: 'Service' })
   const rows = items
     .filter((service) => ingressAddresses(service).length > 0)
@@ -95,7 +119,7 @@ async function showAddresses(client: KubeClient): Promise<void> {
 }
 
 async function showRefusal(client: KubeClient): Promise<void> {
-  heading("5. A Service of the second cloud cannot use the first cloud's pool")
+  heading("8. A Service of the second cloud cannot use the first cloud's pool")
   const { items } = await client.list({ apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool' })
   const pool = items.find(({ metadata }) => metadata.name.endsWith('-internalapi'))?.metadata.name ?? ''
   const namespace = 'openstack2'
@@ -119,8 +143,9 @@ const context: SandboxContext = { ...sandboxContext(notify), signal: io.stop }
 const folder = await mkdtemp(path.join(tmpdir(), 'stackloom-demo-'))
 try {
   process.exitCode = await demo(context, folder)
-  if (process.exitCode === 0) heading('7. Stopped; nothing is left running')
+  if (process.exitCode === 0) heading('10. Stopped; nothing is left running')
 } catch (error) {
+  releaseNotices()
   end()
   if (!(error instanceof Failure)) throw error
   io.stderr(formatFindings(error.findings, io.colour.stderr))

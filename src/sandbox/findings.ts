@@ -181,3 +181,11 @@ export const crdFolderUnusable = problem<{ folder: string; reason: string }>({
   message: ({ folder, reason }) => `cannot read CRDs from ${folder}: ${reason}`,
   remedy: () => 'give a folder with CRDs as YAML or JSON, such as config/crd/bases of openstack-operator',
 })
+
+export const archiveUnusable = problem<{ url: string; reason: string }>({
+  code: 'SL1249',
+  severity: 'warning',
+  message: ({ url, reason }) => `${url} cannot be used: ${reason}; the programs are built from their sources instead`,
+  remedy: () =>
+    'check the network, or name a mirror with STACKLOOM_ENVTEST=https://…; with another checksum do not trust the server',
+})

@@ -9,6 +9,8 @@ export interface ProgramPin {
   readonly ldflags?: string
   /** Its name in KUBEBUILDER_ASSETS, which replaces it. */
   readonly asset?: string
+  /** Its name in the envtest archive, which can replace the build. */
+  readonly archived?: string
 }
 
 // Without a version, clients cannot parse the answer of /version.
@@ -28,10 +30,10 @@ const cniPlugin = (name: string): ProgramPin => ({
 })
 
 export const programs = {
-  etcd: { pin: 'etcd', package: 'go.etcd.io/etcd/server/v3', asset: 'etcd' },
-  'kube-apiserver': { ...kubernetes('kube-apiserver'), asset: 'kube-apiserver' },
+  etcd: { pin: 'etcd', package: 'go.etcd.io/etcd/server/v3', asset: 'etcd', archived: 'etcd' },
+  'kube-apiserver': { ...kubernetes('kube-apiserver'), asset: 'kube-apiserver', archived: 'kube-apiserver' },
   'kube-controller-manager': kubernetes('kube-controller-manager'),
-  kubectl: kubernetes('kubectl'),
+  kubectl: { ...kubernetes('kubectl'), archived: 'kubectl' },
   'metallb-controller': { pin: 'metallb', package: 'go.universe.tf/metallb/controller' },
   'metallb-speaker': { pin: 'metallb', package: 'go.universe.tf/metallb/speaker' },
   'cni-bridge': cniPlugin('main/bridge'),

@@ -1,4 +1,4 @@
-/** Provides program paths: from KUBEBUILDER_ASSETS, from the cache, or by building them now. */
+/** Provides program paths: from KUBEBUILDER_ASSETS, from the cache, from the envtest archive, or by building them now. */
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { access, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
@@ -12,6 +12,7 @@ import { executableName, type ProgramName, type ProgramPin, programs } from '../
 import type { Notice, Notify, SandboxPaths } from '../sandbox-context.ts'
 import { inspectFolder, publishFolder, toDiskFullFailure } from './cache-folder.ts'
 import { compile, findToolchain, linkerFlags, type Toolchain } from './compile.ts'
+import { ensureArchive, selectArchive } from './envtest-archive.ts'
 
 export interface BuildContext {
   readonly paths: SandboxPaths
@@ -53,6 +54,7 @@ export async function ensurePins<N extends string>(
     if (asset) paths[name] = asset
     else byPin.set(pin.pin, [...(byPin.get(pin.pin) ?? []), { name, pin }])
   }
+  Object.assign(paths, await takeFromArchive(byPin, table, context))
   // Once for the whole build, not once per pin.
   let announced = false
   const announce = (resumed: boolean): void => {
@@ -61,6 +63,27 @@ export async function ensurePins<N extends string>(
   }
   for (const [pin, wanted] of byPin) Object.assign(paths, await ensurePin(pin, wanted, announce, context))
   return paths as ProgramPaths<N>
+}
+
+/** Removes what the archive has from the programs to build, where it is allowed and they are not built already. */
+async function takeFromArchive<N extends string>(
+  byPin: Map<string, ProgramRequest[]>,
+  table: Readonly<Record<N, ProgramPin>>,
+  context: BuildContext,
+): Promise<Record<string, string>> {
+  const inArchive = [...byPin.values()].flat().filter(({ pin }) => pin.archived)
+  const archive = inArchive.length > 0 ? await selectArchive(context) : undefined
+  if (!archive) return {}
+  const built = await Promise.all(inArchive.map(({ name }) => isBuilt(name as N, table, context)))
+  const missing = inArchive.filter((_, index) => !built[index])
+  const folder = missing.length > 0 ? await ensureArchive(archive, context) : undefined
+  if (folder === undefined) return {}
+  for (const [pin, requests] of byPin) {
+    const rest = requests.filter((request) => !missing.includes(request))
+    if (rest.length > 0) byPin.set(pin, rest)
+    else byPin.delete(pin)
+  }
+  return Object.fromEntries(missing.map(({ name, pin }) => [name, path.join(folder, pin.archived ?? name)]))
 }
 
 /** Whether the program can be had without a build; for those that only some tests need. */
@@ -87,7 +110,8 @@ function buildNotice(wanted: readonly { readonly name: string }[], resumed: bool
     text:
       `${resumed ? 'Continuing the build of' : 'Building'} ${names} from pinned sources into ` +
       `${path.join(paths.cache, 'programs')}, because the sandbox runs the real programs. ` +
-      'This is done once; a full build takes about 9 minutes on two cores.',
+      'This is done once; a full build takes about 9 minutes on two idle cores. STACKLOOM_ENVTEST=official downloads ' +
+      'the API server and etcd instead.',
   }
 }
 

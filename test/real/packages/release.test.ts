@@ -1,0 +1,87 @@
+/** Makes a release twice and compares; checks the archives with the programs that read them. */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { nodePath } from '../../../tools/node-versions.ts'
+import { makeRelease } from '../../../tools/release.ts'
+import { NODE } from '../../../tools/release-executable.ts'
+
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 })
+
+const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-release-test-'))
+const first = path.join(folder, 'first')
+const second = path.join(folder, 'second')
+/** An executable takes a minute of a busy core to build and pack, so it is part of a named run only. */
+const withExecutable = process.env['STACKLOOM_BUILD_ALL'] === '1' && existsSync(nodePath(NODE))
+const platforms = withExecutable ? (['linux-x64'] as const) : []
+const options = { version: '9.8.7', platforms, repository: 'https://example.org/owner/stackloom' }
+
+beforeAll(() => makeRelease({ ...options, into: first }))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const read = (name: string): string => readFileSync(path.join(first, name), 'utf8')
+
+describe('a release', () => {
+  it('has checksums of all its files', () => {
+    const { status } = spawnSync('sha256sum', ['--check', '--strict', '--quiet', 'SHA256SUMS'], { cwd: first })
+    expect(status).toBe(0)
+    const listed = read('SHA256SUMS')
+      .trim()
+      .split('\n')
+      .map((line) => line.split('  ')[1])
+    expect(
+      readdirSync(first)
+        .filter((name) => name !== 'SHA256SUMS')
+        .sort(),
+    ).toEqual(listed.toSorted())
+  })
+
+  it('has the same bytes when it is made again', async () => {
+    await makeRelease({ ...options, into: second })
+    expect(readFileSync(path.join(second, 'SHA256SUMS'), 'utf8')).toBe(read('SHA256SUMS'))
+  })
+
+  it('lists the packages in the program, and no tool of the checkout', () => {
+    const sbom = JSON.parse(read('sbom.cdx.json')) as { components: { name: string }[]; bomFormat: string }
+    const names = sbom.components.map(({ name }) => name)
+    expect(sbom.bomFormat).toBe('CycloneDX')
+    expect(names).toEqual(expect.arrayContaining(['commander', 'yaml', 'undici', 'zod']))
+    expect(names.filter((name) => /vitest|typescript|esbuild|oxlint/.test(name))).toEqual([])
+  })
+
+  it('names nothing of this machine', () => {
+    for (const name of readdirSync(first).filter((file) => /\.(yaml|rb|json)$|SUMS$/.test(file))) {
+      expect(read(name)).not.toContain(process.cwd())
+      expect(read(name)).not.toContain(path.join(tmpdir(), 'stackloom-'))
+    }
+    const listing = execFileSync('tar', ['-tvzf', path.join(first, 'stackloom-operator-9.8.7.tgz')], {
+      encoding: 'utf8',
+    })
+    expect(
+      listing
+        .trim()
+        .split('\n')
+        .filter((line) => !/ 0\/0 /.test(line)),
+    ).toEqual([])
+  })
+
+  it('has an archive with program, man pages and completions', (ctx) => {
+    if (!withExecutable) ctx.skip('built by `make test SUITE=packages` only')
+    const archive = path.join(first, 'stackloom-9.8.7-linux-x64.tar.gz')
+    const files = execFileSync('tar', ['-tzf', archive], { encoding: 'utf8' })
+    for (const name of [
+      'bin/stackloom',
+      'share/man/man1/stackloom-plan.1',
+      'share/completion/stackloom.zsh',
+      'LICENSE',
+    ]) {
+      expect(files).toContain(`stackloom-9.8.7-linux-x64/${name}\n`)
+    }
+    expect(read('krew.yaml')).toContain('https://example.org/owner/stackloom/releases/download/v9.8.7/')
+    execFileSync('tar', ['-xzf', archive, '-C', folder])
+    const program = path.join(folder, 'stackloom-9.8.7-linux-x64/bin/stackloom')
+    expect(execFileSync(program, ['--version'], { encoding: 'utf8', env: { HOME: folder } })).toBe('9.8.7\n')
+  })
+})
