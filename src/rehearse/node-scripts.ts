@@ -3,11 +3,8 @@ import { quoteShellWord } from '../exec/shell-words.ts'
 import type { RehearsedPod } from './rehearsal-plan.ts'
 import type { NodeNic } from './topology.ts'
 
-/**
- * Gives a restored machine its identity and its NICs, then starts NetworkManager. `ip_forward` is what `up` asks of the
- * cluster (`ipForwarding: Global`), so packets must be kept apart with it.
- */
-export function identityScript(name: string, nics: readonly NodeNic[]): string {
+/** Gives a restored machine its identity, its kernel settings and its NICs, then starts NetworkManager. */
+export function identityScript(name: string, nics: readonly NodeNic[], settings: readonly string[]): string {
   return [
     'set -e',
     `hostname ${quoteShellWord(name)}`,
@@ -15,7 +12,7 @@ export function identityScript(name: string, nics: readonly NodeNic[]): string {
     // Two nodes with one id would choose the same link-local addresses.
     'tr -d - </proc/sys/kernel/random/uuid >/etc/machine-id',
     'rm -f /var/lib/NetworkManager/secret_key',
-    'sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1',
+    `sysctl -qw ${settings.map(quoteShellWord).join(' ')}`,
     ...nics.flatMap((nic) => nameNic(nic)),
     'udevadm settle',
     'systemctl start NetworkManager',
@@ -73,7 +70,7 @@ export function attachScript({ name, cni }: RehearsedPod): string {
 /** The message of a failed plugin, which prints its result as JSON. */
 export function cniError(output: string): string {
   const message = /"msg":\s*"((?:[^"\\]|\\.)*)"/.exec(output)?.[1]
-  return message ?? output.trim().split('\n').at(-1) ?? ''
+  return message?.replaceAll('\\"', '"') ?? output.trim().split('\n').at(-1) ?? ''
 }
 
 /** Tests of one pod; the script is written once per node. */

@@ -20,12 +20,12 @@ const RESTORE_MS = 300_000
 export async function startNode(
   enclosure: Enclosure,
   { name, nics }: RehearsedNode,
-  saved: SavedMachine,
+  { saved, settings }: { readonly saved: SavedMachine; readonly settings: readonly string[] },
   signal?: AbortSignal,
 ): Promise<RunningNode> {
   const machine = await startMachine(enclosure, { ...saved, name, writable: false, timeoutMs: RESTORE_MS, signal })
   for (const [slot, nic] of nics.entries()) await plugNic(machine, { ...nic, maxMtu: SWITCH_MTU }, slot)
-  const { code, output } = await machine.agent.run(identityScript(name, nics), { signal })
+  const { code, output } = await machine.agent.run(identityScript(name, nics, settings), { signal })
   if (code !== 0) throw failure(machineFailed, { name, reason: lastLines(output) })
   return { name, agent: machine.agent }
 }

@@ -100,7 +100,7 @@ function planPod(cloud: PlannedCloud, network: PlannedNetwork, node: string, ind
     network: network.name,
     node,
     namespace: cloud.namespace,
-    name: `${cloud.namespace}-${network.name}`,
+    name: `${cloud.namespace}-${network.name}-${node}`,
     addresses: assigned.map(({ address }) => address),
     // whereabouts needs an API server, so the addresses that it would give out are given here.
     cni: {

@@ -16,6 +16,7 @@ import { applyFault, type FaultName, type FaultyTopology } from './faults.ts'
 import { faultUnavailable, podNotAttached } from './findings.ts'
 import { ensureNodeImage } from './image/node-image.ts'
 import { ensureOpenVswitch } from './image/open-vswitch.ts'
+import { kernelSettings } from './kernel-settings.ts'
 import { ensureSavedMachine } from './machine/saved-machine.ts'
 import { type RunningNode, startNode } from './nodes.ts'
 import { attachPods, probePods } from './probe-networks.ts'
@@ -54,6 +55,7 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
   const { topology: built, description, plugs } = breakTopology(request, topology)
   const policies = planPolicies(request.plan, plan)
   const pods = planPods(plan)
+  const settings = kernelSettings(request.plan)
   const phases: Phase[] = []
   if (description !== '') notify({ kind: 'announcement', text: `Built-in fault: ${description}` })
   const phase = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
@@ -74,7 +76,9 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
     const { switches, nodes } = await phase('starting switches and nodes', async () => {
       const running = await startSwitch(enclosure, openVswitch, built.switches, signal)
       for (const plug of plugs) await running.plug(plug)
-      const started = await Promise.all(built.nodes.map((node) => startNode(enclosure, node, saved, signal)))
+      const started = await Promise.all(
+        built.nodes.map((node) => startNode(enclosure, node, { saved, settings }, signal)),
+      )
       return { switches: running, nodes: started }
     })
     const onEveryNode = async <T>(

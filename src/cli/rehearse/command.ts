@@ -2,15 +2,17 @@
  * `stackloom rehearse`: applies the site's node networking to virtual machines and tests with packets whether the plan
  * holds. Exits 1 when it does not.
  */
+import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import pc from 'picocolors'
 import { type ExitCode, Failure } from '../../errors/failure.ts'
 import { runProcess } from '../../exec/process.ts'
+import type { Plan } from '../../plan/plan.ts'
 import { type FaultName, faultNames } from '../../rehearse/faults.ts'
 import type { Rehearsal } from '../../rehearse/rehearse.ts'
 import { resolveSandboxPaths } from '../../sandbox/sandbox-context.ts'
-import { isAsPlanned, type MatrixCell } from '../../verify/probe/reach-matrix.ts'
+import { isAsPlanned } from '../../verify/probe/reach-matrix.ts'
 import { formatSummary } from '../../verify/report/report.ts'
 import { isProved } from '../../verify/verify.ts'
 import { type CommandContext, withExamples } from '../command.ts'
@@ -22,6 +24,7 @@ import { formatTable } from '../output/table.ts'
 import { failOnErrors, type PlanningOptions, planFromFiles, withPlanningOptions } from '../planning.ts'
 import { repeatable } from '../repeatable.ts'
 import { progressPrinter } from '../sandbox/progress-printer.ts'
+import { matrixTable, reportFiles } from './rehearsal-report.ts'
 
 interface Options extends PlanningOptions {
   readonly cloud?: readonly string[]
@@ -35,14 +38,14 @@ export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(withPlanningOptions(command), [
     'stackloom rehearse -f site.yaml               # exit 0: the plan holds, 1: it does not',
     'stackloom rehearse --cloud rhoso2 --nodes 1',
-    'stackloom rehearse --report rehearsal         # writes report.html and report.md to this folder',
+    'stackloom rehearse --report rehearsal         # report.html, report.md, topology.svg',
     'stackloom rehearse --fault missing-vlan       # see how a mistake in the switch is reported',
     'stackloom rehearse -o json',
   ])
     .option('--cloud <cloud>', 'rehearse only this cloud and what the clouds share; may be repeated', repeatable)
     .option('--nodes <count>', 'how many nodes of the site run as virtual machines', parseCount, 2)
     .addOption(new Option('--fault <fault>', 'build this mistake into the switches').choices(faultNames))
-    .option('--report <dir>', 'write report.html and report.md to this folder')
+    .option('--report <dir>', 'write report.html, report.md and topology.svg to this folder')
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: Options) => act(() => run(options, io)))
 }
@@ -67,7 +70,7 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
   const context = { paths: resolveSandboxPaths(io.env), env: io.env, exec: runProcess, notify, signal: io.stop }
   const rehearsal = await rehearse({ plan, nodes: options.nodes, clouds, fault: options.fault }, context).finally(end)
   const findings = rehearsal.results.flatMap((result) => result.findings)
-  if (options.report !== undefined) await writeReports(options.report, plan.site, time, rehearsal, io)
+  if (options.report !== undefined) await writeReports(options.report, plan, time, rehearsal, io)
   const proved = isProved(rehearsal.results)
   io.stdout(
     options.output === 'table'
@@ -78,38 +81,28 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
   return proved ? 0 : 1
 }
 
-async function writeReports(folder: string, site: string, time: string, rehearsal: Rehearsal, io: Io): Promise<void> {
-  const { markdownReport } = await import('../../verify/report/report.ts')
-  const { htmlReport } = await import('../../verify/report/html-report.ts')
+async function writeReports(folder: string, plan: Plan, time: string, rehearsal: Rehearsal, io: Io): Promise<void> {
   const { writeOutput } = await import('../files.ts')
-  const source = `rehearsal with ${rehearsal.nodes.join(', ')} as virtual machines`
-  const report = { site, time, source, results: rehearsal.results }
-  await writeOutput(path.join(folder, 'report.md'), markdownReport(report), io, { replace: true })
-  await writeOutput(path.join(folder, 'report.html'), htmlReport(report), io, { replace: true })
-  io.stderr(`wrote ${path.join(folder, 'report.html')} and report.md\n`)
+  await mkdir(path.resolve(io.cwd, folder), { recursive: true })
+  for (const { name, text } of reportFiles(plan, time, rehearsal)) {
+    await writeOutput(path.join(folder, name), text, io, { replace: true })
+  }
+  io.stderr(`wrote report.html, report.md and topology.svg to ${folder}\n`)
 }
 
-function renderTables({ results, matrix, clouds, phases }: Rehearsal, io: Io): string {
+function renderTables(rehearsal: Rehearsal, io: Io): string {
+  const { results, phases } = rehearsal
   const { dim, green, red, yellow } = pc.createColors(io.colour.stdout)
   const sign = { passed: green('✓'), failed: red('✗'), unknown: yellow('?'), empty: dim('-') }
+  const matrix = matrixTable(rehearsal, (text, cell) => (isAsPlanned(cell) ? green(text) : red(text)))
   const checks = results.map(({ cloud, id, verdict, seen }) => [sign[verdict], cloud ?? '-', id, seen])
   const table = (header: readonly string[], rows: readonly (readonly string[])[]): string =>
     formatTable(header, rows, io.columns, io.colour.stdout)
-  const cell = (from: string, to: string): string => {
-    const found = matrix.find((candidate) => candidate.from === from && candidate.to === to)
-    return found ? `${isAsPlanned(found) ? green('✓') : red('✗')} ${formatCell(found)}` : ''
-  }
-  const senders = [...new Set(matrix.map(({ from }) => from))]
-  const rows = senders.map((from) => [from, ...clouds.map((to) => cell(from, to))])
   const seconds = Math.round(phases.reduce((total, phase) => total + phase.seconds, 0))
+  const upper = matrix.header.map((text) => text.replace(/^\w+/, (word) => word.toUpperCase()))
   const parts = [
-    ...(rows.length > 0 ? [table(['FROM', ...clouds.map((cloud) => `TO ${cloud}`)], rows)] : []),
+    ...(matrix.rows.length > 0 ? [table(upper, matrix.rows)] : []),
     table(['', 'CLOUD', 'CHECK', 'CHECKED'], checks),
   ]
   return `${parts.join('\n')}${results.length} checks in ${seconds} s: ${formatSummary(results)}\n`
-}
-
-/** `12 of 12 answered`. */
-function formatCell({ answered, tests }: MatrixCell): string {
-  return `${answered} of ${tests} answered`
 }

@@ -30,22 +30,22 @@ export interface MachineSettings extends MachineFiles {
 
 /** NICs that a node may have: each has a slot of its own. */
 const NIC_SLOTS = 8
-const MEMORY_MIB = 512
+const MEMORY_MIB = 320
 /** QEMU's own default takes 1 GiB for translated code after a while. */
-const TRANSLATION_MIB = 256
+const TRANSLATION_MIB = 128
 
 export const QEMU = 'qemu-system-x86_64'
 
+/** An older processor is emulated faster: its programs use no wide vector instructions. */
 const accelerators: Readonly<Record<Accelerator, readonly string[]>> = {
   kvm: ['-accel', 'kvm', '-cpu', 'host'],
-  tcg: ['-accel', `tcg,thread=multi,tb-size=${TRANSLATION_MIB}`, '-cpu', 'max'],
+  tcg: ['-accel', `tcg,thread=multi,tb-size=${TRANSLATION_MIB}`, '-cpu', 'Nehalem'],
 }
 
 export function machineArgs(settings: MachineSettings): readonly string[] {
   const { accelerator, kernel, initrd, disk, sockets, restoreFrom, writable } = settings
   return [
-    ...accelerators[accelerator],
-    ...hardware,
+    ...machineHardware(accelerator),
     ...Object.entries({
       '-kernel': kernel,
       '-initrd': initrd,
@@ -60,8 +60,12 @@ export function machineArgs(settings: MachineSettings): readonly string[] {
   ]
 }
 
-/** What a saved machine depends on beside its image: another list of devices cannot read it. */
-export const hardware: readonly string[] = [
+/** What a saved machine depends on beside its image: another list of devices or another processor cannot read it. */
+export function machineHardware(accelerator: Accelerator): readonly string[] {
+  return [...accelerators[accelerator], ...devices]
+}
+
+const devices: readonly string[] = [
   ...Object.entries({ '-machine': 'q35', '-smp': '1', '-m': String(MEMORY_MIB), '-display': 'none' }).flat(),
   '-nodefaults',
   '-no-user-config',

@@ -10,7 +10,7 @@ import { openEnclosure } from '../enclosure.ts'
 import { machineFailed, partFailed } from '../findings.ts'
 import type { NodeImage } from '../image/node-image.ts'
 import { saveMachine, startMachine } from './machine.ts'
-import { type Accelerator, hardware, type MachineFiles, QEMU } from './machine-args.ts'
+import { type Accelerator, type MachineFiles, machineHardware, QEMU } from './machine-args.ts'
 
 export interface SavedMachine extends MachineFiles {
   readonly accelerator: Accelerator
@@ -52,7 +52,7 @@ async function mayUseKvm(): Promise<boolean> {
 async function ensureMachine(image: NodeImage, accelerator: Accelerator, context: BuildContext): Promise<SavedMachine> {
   const { notify, signal, paths, exec } = context
   const { stdout: version } = await exec({ file: QEMU, args: ['--version'] })
-  const content = JSON.stringify([image.key, accelerator, hardware, version, PREPARE])
+  const content = JSON.stringify([image.key, machineHardware(accelerator), version, PREPARE])
   const key = createHash('sha256').update(content).digest('hex').slice(0, 16)
   const folder = path.join(paths.cache, 'rehearse', `machine-${accelerator}-${key}`)
   const waiting = 'waiting for another process that boots the first node'

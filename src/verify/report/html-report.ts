@@ -9,12 +9,13 @@ import {
   type Report,
   type ReportGroup,
   type ReportProblem,
+  type ReportTable,
 } from './report.ts'
 
 const SIGN = { passed: '✓ passed', failed: '✗ failed', unknown: '? unknown', empty: '– nothing' } as const
 
 export function htmlReport(report: Report): string {
-  const { site, time, source, results } = report
+  const { site, time, source, results, tables = [], picture } = report
   const proved = isProved(results)
   return [
     '<!doctype html>',
@@ -27,6 +28,8 @@ export function htmlReport(report: Report): string {
     `<p class="tally">${renderTally(results)}</p>`,
     `<p class="soft">${escapeHtml(source)}, <time datetime="${escapeHtml(time)}">${escapeHtml(formatTime(time))}</time></p>`,
     renderContents(report),
+    ...tables.map(renderTable),
+    ...(picture === undefined ? [] : [`<h2>Topology</h2>\n<figure>${picture}</figure>`]),
     ...groupByCloud(report).map(renderGroup),
     '</body></html>\n',
   ].join('\n')
@@ -51,6 +54,17 @@ function renderContents(report: Report): string {
 
 function anchor({ id, cloud }: CheckResult): string {
   return escapeHtml(cloud === undefined ? id : `${cloud}.${id}`)
+}
+
+function renderTable({ title, header, rows }: ReportTable): string {
+  const cells = (tag: 'th' | 'td', row: readonly string[]): string =>
+    `<tr>${row.map((cell) => `<${tag}>${escapeHtml(cell)}</${tag}>`).join('')}</tr>`
+  return [
+    `<h2>${escapeHtml(title)}</h2>`,
+    `<table><thead>${cells('th', header)}</thead><tbody>`,
+    ...rows.map((row) => cells('td', row)),
+    '</tbody></table>',
+  ].join('\n')
 }
 
 function renderGroup({ name, results }: ReportGroup): string {

@@ -9,6 +9,16 @@ export interface Report {
   /** The API server, or the folder of dumps. */
   readonly source: string
   readonly results: readonly CheckResult[]
+  /** Shown before the checks. */
+  readonly tables?: readonly ReportTable[]
+  /** The topology of the site as SVG. */
+  readonly picture?: string
+}
+
+export interface ReportTable {
+  readonly title: string
+  readonly header: readonly string[]
+  readonly rows: readonly (readonly string[])[]
 }
 
 export interface ReportGroup {
@@ -67,14 +77,21 @@ export function formatSummary(results: readonly CheckResult[]): string {
 }
 
 export function markdownReport(report: Report): string {
-  const { site, time, source, results } = report
+  const { site, time, source, results, tables = [] } = report
   return [
     `# Site ${escapeMarkdown(site)}: ${formatSummary(results)}`,
     `${escapeMarkdown(source)}, ${time}`,
+    ...tables.flatMap(renderTable),
     ...groupByCloud(report).flatMap(renderGroup),
   ]
     .join('\n\n')
     .concat('\n')
+}
+
+function renderTable({ title, header, rows }: ReportTable): readonly string[] {
+  const line = (cells: readonly string[]): string => `| ${cells.map(escapeCell).join(' | ')} |`
+  const lines = [line(header), `|${'---|'.repeat(header.length)}`, ...rows.map(line)]
+  return [`## ${escapeMarkdown(title)}`, lines.join('\n')]
 }
 
 function renderGroup({ name, results }: ReportGroup): readonly string[] {

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { testPlan } from '../../test/plan.ts'
+import { differingLines } from './apply-policies.ts'
+import { kernelSettings } from './kernel-settings.ts'
+import { encodeRequest, parseAnswer } from './machine/agent.ts'
+import { machineArgs } from './machine/machine-args.ts'
+import { applyScript, cniError, identityScript, probeScript } from './node-scripts.ts'
+import { parsePingCounts } from './remove-cloud.ts'
+
+describe('the scripts of a node', () => {
+  it('forward packets, as the cluster does', () => {
+    const settings = kernelSettings(testPlan({ nodes: 2 }))
+    expect(settings).toContain('net.ipv4.ip_forward=1')
+    const script = identityScript('worker-0', [{ name: 'enp6s0', mac: '52:54:00:5c:00:00', port: 'n0p0' }], settings)
+    expect(script).toContain('net.ipv4.ip_forward=1')
+    expect(script.indexOf('name enp6s0')).toBeLessThan(script.indexOf('systemctl start NetworkManager'))
+  })
+
+  it('pass a policy and tests without interpreting them', () => {
+    const script = applyScript({ interfaces: [{ name: '$(reboot)' }] })
+    expect(script).toContain('<<\\END\n{"interfaces":[{"name":"$(reboot)"}]}\nEND\n')
+    expect(probeScript({ name: 'openstack-ctlplane' }, ['arp,172.17.0.31', "x';reboot"])).toContain(`'x'\\'';reboot'`)
+  })
+
+  it('report the message of a CNI plugin', () => {
+    const output = '{\n  "code": 999,\n  "msg": "failed to lookup master \\"enp6s0.20\\": Link not found"\n}'
+    expect(cniError(output)).toBe('failed to lookup master "enp6s0.20": Link not found')
+    expect(cniError('sh: 2: not found\n')).toBe('sh: 2: not found')
+  })
+
+  it('compare the state before and after a second apply line by line', () => {
+    expect(differingLines('a\nb\n', 'a\nc\n')).toEqual(['- b', '+ c'])
+  })
+
+  it('count packets', () => {
+    expect(parsePingCounts('501 packets transmitted, 500 received, 0.2% packet loss')).toEqual({
+      sent: 501,
+      received: 500,
+    })
+    expect(parsePingCounts('')).toBeUndefined()
+  })
+})
+
+describe('the agent of a node', () => {
+  it('answers with code and output, and ignores half lines', () => {
+    expect(encodeRequest('7', 'echo a\n')).toBe('7 ZWNobyBhCg==')
+    expect(parseAnswer('7 1 YQo=')).toEqual({ id: '7', code: 1, output: 'a\n' })
+    expect(parseAnswer('bG9uZyBvdXRwdXQ=')).toBeUndefined()
+  })
+})
+
+describe('the command line of QEMU', () => {
+  const files = { kernel: '/c/vmlinuz', initrd: '/c/initrd', disk: '/c/a,b.qcow2' }
+  const sockets = { agent: '/run/a', qmp: '/run/q', console: '/run/c' }
+
+  it('restores a saved machine without changing its disk', () => {
+    const args = machineArgs({ ...files, accelerator: 'tcg', sockets, writable: false, restoreFrom: "/c/it's" })
+    expect(args).toContain('file=/c/a,,b.qcow2,if=virtio,format=qcow2,snapshot=on')
+    expect(args.slice(args.indexOf('-incoming'))).toEqual(['-incoming', `exec:cat '/c/it'\\''s'`])
+  })
+
+  it('has no NIC before one is plugged in', () => {
+    const args = machineArgs({ ...files, accelerator: 'kvm', sockets, writable: true })
+    expect(args.join(' ')).not.toContain('virtio-net')
+    expect(args).not.toContain('-incoming')
+  })
+})
