@@ -169,7 +169,8 @@ function createDraft(ledger: Ledger): Draft {
 
   const computeUse = (pool: Pool): SubnetUse => {
     const held = new Map<bigint, AddressHolder>()
-    for (const { address } of [...ledger.all(), ...changes.values()]) {
+    const first = segmentAddress(pool, pool.cidr.base)
+    for (const { address } of [...ledger.heldIn(first, lastAddress(pool.cidr)), ...changes.values()]) {
       const current = poolContains(pool, address) ? holder(address) : undefined
       if (current) held.set(address.value, current)
     }
