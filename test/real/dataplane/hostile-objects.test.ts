@@ -160,9 +160,13 @@ it('evaluates no expression in a text field of NetConfig, Reservation, DNSData, 
       return data.inventory === undefined ? [] : [Buffer.from(data.inventory, 'base64').toString()]
     })
   // Some fields make the object unusable: its node reports it, and the others get an inventory.
-  const isSettled = async (): Promise<boolean> =>
-    (await nodes()).every(({ status }) => status?.conditions !== undefined) && (await inventories()).length > 80
-  await expect.poll(isSettled, { timeout: 240_000, interval: 500 }).toBe(true)
+  const unsettled = async (): Promise<readonly string[]> => {
+    const found = await Promise.all(
+      (await nodes()).map(async (node) => ((await isSettled(node)) ? [] : [describe(node)])),
+    )
+    return found.flat()
+  }
+  await expect.poll(unsettled, { timeout: 240_000, interval: 1000 }).toEqual([])
   const runs = (await cluster.client.list(ansibleRuns)).items as unknown as readonly AnsibleRun[]
   const texts = await inventories()
   expect(texts.some((text) => text.includes('!unsafe'))).toBe(true)
@@ -182,6 +186,23 @@ it('evaluates no expression in a text field of NetConfig, Reservation, DNSData, 
   const evaluated = new Set((await readFile(marker, 'utf8')).split('\n').filter(Boolean))
   expect([...evaluated]).toEqual([])
 }, 600_000)
+
+/** Whether the node has an inventory, or says what is wrong with it. */
+async function isSettled({ metadata, status }: DataPlaneNode): Promise<boolean> {
+  const ref = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    namespace: metadata.namespace ?? '',
+    name: `dataplanenode-${metadata.name}`,
+  }
+  if (await cluster.client.get(ref)) return true
+  return (status?.conditions ?? []).some((condition) => condition.severity === 'Error')
+}
+
+function describe({ metadata, status }: DataPlaneNode): string {
+  const open = (status?.conditions ?? []).filter((condition) => condition.status !== 'True')
+  return `${metadata.name}: ${open.map(({ type, message }) => `${type}: ${message}`).join(', ')}`
+}
 
 /** Every inventory and the extra variables of every run, for one call of Ansible. */
 async function writeInputs(inventories: readonly string[], runs: readonly AnsibleRun[]): Promise<readonly string[]> {
