@@ -89,6 +89,7 @@ const KEPT_KEYWORDS = [
   'maximum',
   'minItems',
   'maxItems',
+  'maxProperties',
   'nullable',
 ] as const
 

@@ -19,12 +19,12 @@ export const readyColumns = [
 const hostSchema = z.object({
   // Upstream accepts any text here: what is not an address is reported, not refused.
   ip: z.string().describe('an IPv4 or IPv6 address'),
-  hostnames: z.array(z.string()).describe('the names that resolve to it'),
+  hostnames: z.array(z.string()).max(1024).describe('the names that resolve to it'),
 })
 
 const dnsDataSpecSchema = z.object({
   dnsDataLabelSelectorValue: selectorSchema,
-  hosts: z.array(hostSchema).optional(),
+  hosts: z.array(hostSchema).max(8192).optional(),
 })
 
 export type DnsHost = z.infer<typeof hostSchema>

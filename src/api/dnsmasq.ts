@@ -126,21 +126,22 @@ export const dnsMasqKind: KindDefinition = {
  * cannot parse.
  */
 export function dnsMasqViolations(spec: DnsMasqSpec, namespace: string): readonly Violation[] {
-  const violations = (spec.options ?? []).flatMap((option, index) =>
-    optionProblems(option).map(
-      ({ index: valueIndex, value, detail }): Violation => ({
-        field: `spec.options[${index}].values${valueIndex === undefined ? '' : `[${valueIndex}]`}`,
-        value,
-        detail: `${option.key}: ${detail}`,
-        rule: 'own',
-      }),
-    ),
-  )
+  const violations: Violation[] = []
+  for (const [index, option] of (spec.options ?? []).entries()) {
+    // A reader needs no more, and a list may have a hundred thousand values.
+    if (violations.length >= MAX_VIOLATIONS) break
+    for (const { index: valueIndex, value, detail } of optionProblems(option)) {
+      const field = `spec.options[${index}].values${valueIndex === undefined ? '' : `[${valueIndex}]`}`
+      violations.push({ field, value, detail: `${option.key}: ${detail}`, rule: 'own' })
+    }
+  }
   const topologyNamespace = spec.topologyRef?.namespace
   if (!topologyNamespace || topologyNamespace === namespace) return violations
   const detail = 'customizing namespace field is not supported'
   return [...violations, { field: 'spec.topologyRef.namespace', value: topologyNamespace, detail, rule: 'upstream' }]
 }
+
+const MAX_VIOLATIONS = 100
 
 interface OptionProblem {
   /** Of the value; absent when the list itself is wrong. */
@@ -150,10 +151,12 @@ interface OptionProblem {
 }
 
 function optionProblems({ key, values }: DnsOption): readonly OptionProblem[] {
-  const valueProblems = values.flatMap((value, index): readonly OptionProblem[] => {
+  const valueProblems: OptionProblem[] = []
+  for (const [index, value] of values.entries()) {
     const detail = textProblem(value)
-    return detail === undefined ? [] : [{ index, value, detail }]
-  })
+    if (detail !== undefined) valueProblems.push({ index, value, detail })
+    if (valueProblems.length >= MAX_VIOLATIONS) break
+  }
   if (valueProblems.length > 0) return valueProblems
   const detail = optionChecks[key]?.(values)
   return detail === undefined ? [] : [{ value: values, detail }]

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { fixedIpProblem, type IpSetNetwork, type IpSetSpec, ipSetChangeViolations, ipSetViolations } from './ipset.ts'
+import {
+  createFixedIpCheck,
+  type IpSetNetwork,
+  type IpSetSpec,
+  ipSetChangeViolations,
+  ipSetViolations,
+} from './ipset.ts'
 import type { NetConfigSpec, NetConfigSubnet } from './netconfig.ts'
 
 const subnet = (cidr: string, gateway?: string): NetConfigSubnet => ({
@@ -76,6 +82,7 @@ describe('ipSetViolations', () => {
 
   it('explains a fixedIP that is excluded or the gateway', () => {
     const on = netConfig.networks[0]?.subnets[0] as NetConfigSubnet
+    const fixedIpProblem = createFixedIpCheck()
     expect(fixedIpProblem(request('net-1', { fixedIP: '172.17.0.201' }), on)).toBe(
       'FixedIP 172.17.0.201 is in ExcludeAddresses',
     )

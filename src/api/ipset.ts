@@ -22,6 +22,9 @@ import {
 import type { Condition, SpecObject } from './object.ts'
 import type { Violation } from './violation.ts'
 
+/** Of one IPSet, and so of its Reservation. */
+const MAX_NETWORKS = 256
+
 const ipSetSpecSchema = z.object({
   immutable: z.boolean().default(false),
   networks: z
@@ -33,7 +36,7 @@ const ipSetSpecSchema = z.object({
         defaultRoute: z.boolean().optional(),
       }),
     )
-    .max(256),
+    .max(MAX_NETWORKS),
 })
 
 export const conditionSchema = z.object({
@@ -107,7 +110,9 @@ const reservationSpecSchema = z.object({
       resourceVersion: z.string().optional(),
     })
     .meta({ 'x-kubernetes-map-type': 'atomic' }),
-  reservation: z.record(z.string(), z.object({ network: networkName, subnet: networkName, address: z.string() })),
+  reservation: z
+    .record(z.string(), z.object({ network: networkName, subnet: networkName, address: addressText }))
+    .meta({ maxProperties: MAX_NETWORKS }),
 })
 
 export type ReservationSpec = z.infer<typeof reservationSpecSchema>
@@ -206,18 +211,26 @@ export function ipSetChangeViolations(spec: IpSetSpec, old: IpSetSpec): readonly
   })
 }
 
+export type FixedIpProblem = (request: IpSetNetwork, subnet: NetConfigSubnet) => string | undefined
+
 /**
- * Why a fixedIP cannot be assigned although it is valid: a warning at admission, the cause in the condition. Whether it
- * is held by another IPSet is in the ledger.
+ * Why a fixedIP cannot be assigned although it is valid: a warning at admission. Whether it is held by another IPSet is in
+ * the ledger. The excluded addresses of a subnet are parsed once.
  */
-export function fixedIpProblem(request: IpSetNetwork, subnet: NetConfigSubnet): string | undefined {
-  const fixed = request.fixedIP === undefined ? undefined : parseAddress(request.fixedIP)
-  if (!fixed) return undefined
-  const isFixed = (text: string | undefined): boolean => {
-    const other = text === undefined ? undefined : parseAddress(text)
-    return other?.family === fixed.family && other.value === fixed.value
+export function createFixedIpCheck(): FixedIpProblem {
+  const excludedBySubnet = new Map<NetConfigSubnet, ReadonlySet<string>>()
+  const keyFor = (text: string | undefined): string | undefined => {
+    const address = text === undefined ? undefined : parseAddress(text)
+    return address && `${address.family} ${address.value}`
   }
-  if (subnet.excludeAddresses?.some(isFixed)) return `FixedIP ${request.fixedIP} is in ExcludeAddresses`
-  if (isFixed(subnet.gateway)) return `FixedIP ${request.fixedIP} is the gateway of subnet ${subnet.name}`
-  return undefined
+  return (request, subnet) => {
+    const fixed = keyFor(request.fixedIP)
+    if (fixed === undefined) return undefined
+    const excluded =
+      excludedBySubnet.get(subnet) ?? new Set((subnet.excludeAddresses ?? []).flatMap((text) => keyFor(text) ?? []))
+    excludedBySubnet.set(subnet, excluded)
+    if (excluded.has(fixed)) return `FixedIP ${request.fixedIP} is in ExcludeAddresses`
+    if (fixed === keyFor(subnet.gateway)) return `FixedIP ${request.fixedIP} is the gateway of subnet ${subnet.name}`
+    return undefined
+  }
 }

@@ -4,11 +4,16 @@ import { preserveUnknown } from './crd.ts'
 
 const raw = z.record(z.string(), z.unknown()).meta(preserveUnknown)
 
-export const envVarSchema = z.object({
+/** Lists of one object that every reconcile walks; more than any pod has. */
+const MAX_ENTRIES = 256
+
+const envVarSchema = z.object({
   name: z.string(),
   value: z.string().optional(),
   valueFrom: raw.optional(),
 })
+
+export const envSchema = z.array(envVarSchema).max(MAX_ENTRIES)
 
 const volumeMountSchema = z.object({
   name: z.string(),
@@ -20,12 +25,15 @@ const volumeMountSchema = z.object({
 })
 
 /** lib-common's description of volumes and their mounts. The API server checks the sources of a volume. */
-export const extraMountSchema = z.object({
+const extraMountSchema = z.object({
   propagation: z.array(z.string()).optional(),
   extraVolType: z.string().optional(),
-  volumes: z.array(z.looseObject({ name: z.string() }).meta(preserveUnknown)),
-  mounts: z.array(volumeMountSchema),
+  volumes: z.array(z.looseObject({ name: z.string() }).meta(preserveUnknown)).max(MAX_ENTRIES),
+  mounts: z.array(volumeMountSchema).max(MAX_ENTRIES),
 })
+
+export const extraMountsSchema = z.array(extraMountSchema).max(MAX_ENTRIES)
+export const networkAttachmentsSchema = z.array(z.string()).max(MAX_ENTRIES)
 
 export const dnsConfigSchema = z.object({
   nameservers: z.array(z.string()).optional(),
@@ -33,8 +41,8 @@ export const dnsConfigSchema = z.object({
   searches: z.array(z.string()).optional(),
 })
 
-/** A Kubernetes container; the API server checks it when the pod is created. */
-export const containerSchema = z.looseObject({ name: z.string() }).meta(preserveUnknown)
+/** Kubernetes containers; the API server checks them when the pod is created. */
+export const initContainersSchema = z.array(z.looseObject({ name: z.string() }).meta(preserveUnknown)).max(MAX_ENTRIES)
 
 export type EnvVar = z.infer<typeof envVarSchema>
 export type ExtraMount = z.infer<typeof extraMountSchema>

@@ -38,7 +38,7 @@ export async function runWithLease<T>(
 ): Promise<T> {
   const { withRunLease, runIdentity } = await import('../deploy/run-lease.ts')
   const { ensureSystemNamespace } = await import('../deploy/inventory.ts')
-  await ensureSystemNamespace(client)
+  await ensureSystemNamespace(client, { signal: io.stop })
   const identity = runIdentity()
   const onDoubt = (holder: string): void => io.stderr(`waiting to see whether the run of ${holder} is still alive\n`)
   // Not AbortSignal.timeout: everything below stops at an AbortError, as for Ctrl-C.

@@ -205,7 +205,9 @@ function startRunController(context: PartContext, nodes: DataPlaneCaches['nodes'
   const { runtime, record, env, runs: executorKind, runTimeLimitMs, runPolicy: policy = safeRunPolicy } = context
   const { client } = runtime
   const timeLimitMs = runTimeLimitMs ?? defaultRunSettings.timeLimitMs
-  const settings = { ...defaultRunSettings, timeLimitMs }
+  // A local run needs leadership, so no other operator starts it; Jobs may be created by several operators.
+  const startGraceMs = executorKind === 'jobs' ? 60_000 : 0
+  const settings = { ...defaultRunSettings, timeLimitMs, startGraceMs }
   const isJobs = executorKind === 'jobs'
   let enqueue = (_key: string): void => {}
   const executor = isJobs

@@ -15,7 +15,7 @@ import type { KubeClient, ObjectRef } from '../kube/client.ts'
 import { diffLocks } from '../plan/changes.ts'
 import { forget, type Lock } from '../plan/lock.ts'
 import { readLock, writeLock } from '../plan/lock-file.ts'
-import { unreadableInventory } from './findings/up.ts'
+import { recordsTerminating, unreadableInventory } from './findings/up.ts'
 import { FIELD_MANAGER, objectRef } from './object-changes.ts'
 
 export const SYSTEM_NAMESPACE = 'stackloom-system'
@@ -159,8 +159,13 @@ async function deleteManaged(client: KubeClient, ref: ObjectRef): Promise<boolea
   return true
 }
 
-/** Creates the namespace of the inventories and the Lease if it does not exist. */
-export async function ensureSystemNamespace(client: KubeClient): Promise<void> {
+/**
+ * Creates the namespace of the inventories and the Lease if it does not exist. One that is being deleted accepts neither:
+ * the end of the deletion is awaited, and the run is refused when it takes too long.
+ */
+export async function ensureSystemNamespace(client: KubeClient, wait: TerminationWait = {}): Promise<void> {
+  await waitForSystemNamespace(client, wait)
+  await refuseTerminatingNamespace(client)
   if (await client.get(namespaceRef)) return
   const { apiVersion, kind, name } = namespaceRef
   const metadata = { name, labels: { [MANAGED_BY_LABEL]: 'stackloom' } }
@@ -172,12 +177,31 @@ export async function deleteSystemNamespace(client: KubeClient): Promise<void> {
   if ((await readInventories(client)).length === 0) await deleteManaged(client, namespaceRef)
 }
 
-/** Waits for the end of a deletion, so that nothing is left when the command says so, but not longer than a minute. */
-export async function waitForSystemNamespace(client: KubeClient): Promise<void> {
-  const until = systemClock.now() + 60_000
-  const isTerminating = async (): Promise<boolean> =>
-    (await client.get(namespaceRef))?.metadata.deletionTimestamp !== undefined
-  while (systemClock.now() < until && (await isTerminating())) await systemClock.sleep(250)
+/** Throws while the namespace is being deleted: every attempt to write the Lease would be refused. */
+export async function refuseTerminatingNamespace(client: Pick<KubeClient, 'get'>): Promise<void> {
+  if (await isTerminating(client)) throw failure(recordsTerminating, { namespace: SYSTEM_NAMESPACE }, { exitCode: 1 })
+}
+
+async function isTerminating(client: Pick<KubeClient, 'get'>): Promise<boolean> {
+  return (await client.get(namespaceRef))?.metadata.deletionTimestamp !== undefined
+}
+
+export interface TerminationWait {
+  readonly signal?: AbortSignal
+  /** A minute by default. */
+  readonly limitMs?: number
+}
+
+/** Waits for the end of a deletion, so that nothing is left when the command says so, but not longer than the limit. */
+export async function waitForSystemNamespace(
+  client: Pick<KubeClient, 'get'>,
+  { signal, limitMs = 60_000 }: TerminationWait = {},
+): Promise<void> {
+  const until = systemClock.now() + limitMs
+  while (systemClock.now() < until && !signal?.aborted && (await isTerminating(client))) {
+    await systemClock.sleep(250, signal)
+  }
+  signal?.throwIfAborted()
 }
 
 /** Removes deleted clouds from the recorded lock, so that their addresses are free again. */

@@ -2,6 +2,8 @@ import { hostname } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { memoryCluster } from '../../test/memory-cluster.ts'
 import { processScope } from '../files/process-scope.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { ensureSystemNamespace } from './inventory.ts'
 import { runIdentity, withRunLease } from './run-lease.ts'
 
 const DEAD_PID = 2 ** 22 + 1
@@ -42,6 +44,21 @@ describe('the Lease of a run', () => {
     ['an earlier version, which recorded the host name only', `ann@${hostname()}:${DEAD_PID}:k3j2a9`],
   ])('is not taken from %s', async (_, holder) => {
     expect(await startsAtOnce(holder)).toBe(false)
+  })
+
+  it('is refused in a namespace that is being deleted, where each attempt would fail', async () => {
+    const cluster = memoryCluster()
+    const metadata = { name: 'stackloom-system', deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['kubernetes'] }
+    await cluster.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata })
+    // As the API server does.
+    const create: KubeClient['create'] = () => {
+      throw new Error('forbidden: it is being terminated')
+    }
+    const client = { ...cluster.client, create }
+    await expect(ensureSystemNamespace(client, { limitMs: 0 })).rejects.toThrow('is being deleted')
+    const stop = AbortSignal.timeout(20_000)
+    const run = withRunLease({ client, identity: runIdentity(), stop, timing }, async () => true)
+    await expect(run).rejects.toThrow('is being deleted')
   })
 
   it('names each run differently, also with equal process ids', () => {

@@ -18,7 +18,7 @@ import { type LeaseTiming, runAsLeader } from '../kube/leader-election.ts'
 import { leaderFencedClient } from '../kube/leadership.ts'
 import type { WriteGuard } from '../kube/write-guard.ts'
 import { anotherRun, leaseLost } from './findings/up.ts'
-import { SYSTEM_NAMESPACE } from './inventory.ts'
+import { refuseTerminatingNamespace, SYSTEM_NAMESPACE } from './inventory.ts'
 
 const NAME = 'stackloom-up'
 
@@ -94,6 +94,7 @@ async function watchHolder(options: RunLeaseOptions, until: AbortSignal): Promis
   let first: string | undefined
   while (!until.aborted) {
     const lease = await readLease(client)
+    if (!lease) await refuseTerminatingNamespace(client)
     const holder = leaseHolder(lease)
     if (holder === '' || holder === identity) first = undefined
     else {

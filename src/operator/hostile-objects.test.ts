@@ -1,15 +1,24 @@
 /** Objects that one tenant may store. None has a time limit: with an algorithm that is not linear, the file does not end. */
+import { Registry } from 'prom-client'
 import { describe, expect, it } from 'vitest'
+import { dataPlaneNode, dataPlaneRole } from '../../test/data-plane.ts'
+import { netConfig, threeNetworks } from '../../test/ipam.ts'
+import { dnsMasqViolations } from '../api/dnsmasq.ts'
 import type { IpSet, Reservation } from '../api/ipset.ts'
 import { ipSetChangeViolations, ipSetViolations } from '../api/ipset.ts'
 import { type NetConfig, netConfigChangeViolations, netConfigViolations, networkVersion } from '../api/netconfig.ts'
-import { buildClaim } from '../controllers/ipam/claim.ts'
+import { registerAddressMetrics } from '../controllers/ipam/address-metrics.ts'
+import { buildClaim, buildReservationClaim } from '../controllers/ipam/claim.ts'
 import { blockName, createLedger } from '../controllers/ipam/ledger.ts'
 import { planAllocation } from '../controllers/ipam/plan-allocation.ts'
 import { buildUsageReport } from '../controllers/ipam/usage-report.ts'
-import { ansibleVarsProblem, parseAnsibleVars } from '../dataplane/rules/inheritance.ts'
+import { parseInventory } from '../dataplane/execution/inventory-hosts.ts'
+import { renderRoleHost, renderRoleInventory } from '../dataplane/nodes/inventory.ts'
+import { ansibleVarsProblem, parseAnsibleVars, resolveNode } from '../dataplane/rules/inheritance.ts'
+import { duplicateKey } from '../errors/file.ts'
 import { buildAnswer } from '../webhooks/admission-answer.ts'
 import { overlapWarnings } from '../webhooks/other-allocators.ts'
+import { readYaml } from '../yaml/read.ts'
 
 const SUBNETS = 20_000
 
@@ -131,6 +140,30 @@ describe('an IPSet with many networks', () => {
   })
 })
 
+describe('a Reservation with many addresses', () => {
+  it('of one subnet with many excluded addresses parses that subnet once', () => {
+    const excludeAddresses = Array.from({ length: 4_096 }, (_, index) => `10.0.${index >> 8}.${index & 255}`)
+    const allocationRanges = [{ start: '10.0.128.1', end: '10.0.255.254' }]
+    const subnets = [{ name: 'subnet0', cidr: '10.0.0.0/16', allocationRanges, excludeAddresses }]
+    const config = { ...largeNetConfig(1, 1), spec: { networks: [{ name: 'net0', mtu: 1500, subnets }] } }
+    const entries = Array.from({ length: 20_000 }, (_, index) => {
+      const address = `10.0.${128 + (index >> 8)}.${index & 255}`
+      return [`net${index}`, { network: 'net0', subnet: 'subnet0', address }] as const
+    })
+    const { requests } = buildReservationClaim(
+      {
+        apiVersion: networkVersion,
+        kind: 'Reservation',
+        metadata: { name: 'large', namespace: 'tenant' },
+        spec: { ipSetRef: {}, reservation: Object.fromEntries(entries) },
+      },
+      config,
+    )
+    expect(requests).toHaveLength(20_000)
+    expect(new Set(requests.map(({ pool }) => pool)).size).toBe(1)
+  })
+})
+
 describe('ansibleVars', () => {
   it('are refused when aliases repeat a long text', () => {
     const text = `a: &a ${'x'.repeat(100_000)}\nb: [${'*a,'.repeat(100)}]\n`
@@ -139,7 +172,7 @@ describe('ansibleVars', () => {
   })
 
   it('are refused when they have more aliases than a person writes', () => {
-    const text = `a: &a x\nb: [${'*a,'.repeat(40_000)}]\n`
+    const text = `a: &a x\nb: [${'*a,'.repeat(5_000)}]\n`
     expect(ansibleVarsProblem(text)).toContain('it has more than 200 aliases')
     expect(parseAnsibleVars(`a: &a x\nb: [${'*a,'.repeat(100)}]\n`)['b']).toHaveLength(100)
   })
@@ -148,5 +181,68 @@ describe('ansibleVars', () => {
     const text = `a: [${'1,'.repeat(500_000)}]`
     expect(ansibleVarsProblem(text)).toBe('it is longer than 131072 characters')
     expect(parseAnsibleVars(text)).toEqual({})
+  })
+})
+
+describe('a YAML text with many keys', () => {
+  const keys = (count: number, write: (key: string) => string): string =>
+    Array.from({ length: count }, (_, index) => write(`h${index}`)).join('\n')
+
+  it('is parsed with one pass over its keys, and its duplicate is still found', () => {
+    const text = keys(20_000, (key) => `${key}: {}`)
+    expect(readYaml(text, 'x').findings).toEqual([])
+    const { findings } = readYaml(`${text}\nh7: {}\n`, 'x')
+    expect(findings.map(({ code, where }) => [code, where])).toEqual([
+      [duplicateKey.code, { file: 'x', line: 20_001, column: 1 }],
+    ])
+  })
+
+  it('is refused as ansibleVars when it has too many words and signs', () => {
+    expect(ansibleVarsProblem(keys(8_000, (key) => `${key}: 1`))).toContain('more than 25000 words and signs')
+  })
+
+  it('leaves the hosts of an inventory unknown, so that its run gets all hosts to itself', () => {
+    expect(parseInventory(`all: {hosts: {${keys(100_000, (key) => `${key}: {},`)}}}`)).toBeUndefined()
+  })
+
+  it('has known hosts as the inventory of a role, whose layout is read line by line', () => {
+    const node = dataPlaneNode('edpm', { ansibleHost: '192.0.2.1', node: { ansibleVars: VARS } })
+    const host = renderRoleHost(resolveNode(node, undefined), node, { ctlplane_ip: '192.0.2.1' })
+    const hosts = Array.from({ length: 2_000 }, (_, index) =>
+      host
+        .replace('edpm:', `edpm-${index}:`)
+        .replace('ansible_host: 192.0.2.1', `ansible_host: 192.0.2.${index % 250}`),
+    )
+    const role = dataPlaneRole('edpm', { nodeTemplate: { ansibleVars: 'text: |\n  hosts:\n  x: 1\n' } })
+    const { inventory } = renderRoleInventory(role, hosts)
+    const found = parseInventory(inventory)
+    expect(found?.size).toBe(2_000)
+    expect(found?.get('edpm-7')).toBe('192.0.2.7')
+    expect(parseInventory(renderRoleInventory(role, hosts.slice(0, 10)).inventory)?.get('edpm-7')).toBe('192.0.2.7')
+    expect(parseInventory(inventory.replace('ansible_host: 192.0.2.9', 'ansible_host: "{{ x }}"'))).toBeUndefined()
+  })
+})
+
+const VARS = Array.from({ length: 10 }, (_, index) => `variable_${index}: [a, b, {c: d}]\n`).join('')
+
+describe('a DNSMasq', () => {
+  it('with many wrong values is refused with a limited number of them', () => {
+    const values = Array.from({ length: 500_000 }, () => '"')
+    expect(dnsMasqViolations({ options: [{ key: 'txt-record', values }] }, 'tenant')).toHaveLength(100)
+    const options = values.slice(0, 1000).map((value) => ({ key: 'txt-record' as const, values: [value] }))
+    expect(dnsMasqViolations({ options }, 'tenant')).toHaveLength(100)
+  })
+})
+
+describe('the metrics of addresses', () => {
+  it('have a limited number of subnets of each namespace', async () => {
+    const registry = new Registry()
+    const other = { ...netConfig(threeNetworks), metadata: { name: 'netconfig', namespace: 'other' } }
+    registerAddressMetrics(registry, () => ({ netConfigs: [largeNetConfig(1, 5_000), other], ipSets: [], held: [] }))
+    const lines = (await registry.metrics())
+      .split('\n')
+      .filter((line) => line.startsWith('stackloom_ipam_addresses_free'))
+    expect(lines.filter((line) => line.includes('namespace="tenant"'))).toHaveLength(1_000)
+    expect(lines.filter((line) => line.includes('namespace="other"'))).toHaveLength(3)
   })
 })

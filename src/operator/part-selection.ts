@@ -1,5 +1,5 @@
 /** Decides which parts of the operator can run in a cluster: their kinds are served, and no other operator does the work. */
-import type { GroupVersionKind } from '../api/object.ts'
+import type { GroupVersionKind, KubeObject } from '../api/object.ts'
 import type { Clock } from '../clock/clock.ts'
 import { Failure, failure, formatError } from '../errors/failure.ts'
 import { type Finding, finding } from '../errors/finding.ts'
@@ -91,30 +91,47 @@ async function findMissingKinds(client: Discovery, kinds: readonly GroupVersionK
 }
 
 export async function refuseInfraOperator(client: Pick<KubeReader, 'list'>, signal: AbortSignal): Promise<void> {
-  const found = await findInfraOperator(client, signal)
-  if (found) throw new Failure([found], 1)
+  const rival = await findInfraOperator(client, signal)
+  if (rival) throw new Failure([rival.finding], 1)
 }
 
-/** Resolves when an infra-operator is found, or without one when the signal fires. */
-export async function waitForInfraOperator(
+/** A running infra-operator. */
+export interface Rival {
+  readonly deployment: KubeObject
+  readonly finding: Finding
+}
+
+export interface RivalWatch {
+  readonly clock: Clock
+  readonly log: Log
+  readonly everyMs?: number
+  /** Called when an infra-operator appears, and with undefined when it is gone. */
+  readonly onChange: (rival: Rival | undefined) => void
+}
+
+/** Looks for an infra-operator that is started later, until the signal fires. */
+export async function watchInfraOperator(
   client: Pick<KubeReader, 'list'>,
-  { clock, log, everyMs = 5_000 }: { readonly clock: Clock; readonly log: Log; readonly everyMs?: number },
+  { clock, log, everyMs = 5_000, onChange }: RivalWatch,
   signal: AbortSignal,
-): Promise<Finding | undefined> {
-  while (!signal.aborted) {
+): Promise<void> {
+  let isThere = false
+  for (;;) {
     await clock.sleep(everyMs, signal)
-    const found = await findInfraOperator(client, signal).catch((error: unknown) => {
-      const reason = formatError(error)
-      if (!signal.aborted) log({ level: 'warn', message: `cannot look for ${INFRA_OPERATOR}`, reason })
-      return undefined
-    })
-    if (found) return found
+    if (signal.aborted) return
+    try {
+      const rival = await findInfraOperator(client, signal)
+      if (isThere !== (rival !== undefined)) onChange(rival)
+      isThere = rival !== undefined
+    } catch (error) {
+      if (!signal.aborted)
+        log({ level: 'warn', message: `cannot look for ${INFRA_OPERATOR}`, reason: formatError(error) })
+    }
   }
-  return undefined
 }
 
 /** An infra-operator that is scaled to zero is accepted: that is how its addresses are handed over. */
-async function findInfraOperator(client: Pick<KubeReader, 'list'>, signal: AbortSignal): Promise<Finding | undefined> {
+async function findInfraOperator(client: Pick<KubeReader, 'list'>, signal: AbortSignal): Promise<Rival | undefined> {
   const { items } = await client.list(
     { apiVersion: 'apps/v1', kind: 'Deployment' },
     { fieldSelector: `metadata.name=${INFRA_OPERATOR}`, signal },
@@ -122,5 +139,6 @@ async function findInfraOperator(client: Pick<KubeReader, 'list'>, signal: Abort
   const running = items.find((item) => (item['spec'] as { replicas?: number } | undefined)?.replicas !== 0)
   if (!running) return undefined
   const { namespace = '', name } = running.metadata
-  return finding(infraOperatorRunning, { deployment: `${namespace}/${name}` })
+  const deployment = { ...running, apiVersion: 'apps/v1', kind: 'Deployment' }
+  return { deployment, finding: finding(infraOperatorRunning, { deployment: `${namespace}/${name}` }) }
 }

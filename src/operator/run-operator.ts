@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
+import { Gauge } from 'prom-client'
 import { type GroupVersionKind, type KubeObject, withoutManagedFields } from '../api/object.ts'
 import { formatGroupKind } from '../api/snapshot.ts'
 import { systemClock } from '../clock/clock.ts'
@@ -18,11 +19,11 @@ import { createRuntime } from '../kube/runtime.ts'
 import type { Webhook } from '../webhooks/webhook-configuration.ts'
 import { checkPermissions } from './check-permissions.ts'
 import type { OperatorOptions } from './options.ts'
-import { refuseInfraOperator, requireKinds, selectParts, waitForInfraOperator } from './part-selection.ts'
+import { type Rival, refuseInfraOperator, requireKinds, selectParts, watchInfraOperator } from './part-selection.ts'
 import type { OperatorPart, PartContext } from './parts/part.ts'
 import { parts } from './parts.ts'
 import { LEASE_NAME } from './permissions.ts'
-import { serveWebhooks } from './webhook-server.ts'
+import { serveObserverMetrics, serveWebhooks } from './webhook-server.ts'
 
 /** Resolves when the signal fires. Lost leadership is a failure, after which the process must exit. */
 export async function runOperator(
@@ -45,19 +46,37 @@ export async function runOperator(
     await refuseInfraOperator(client, control.signal)
     const scope = { ...options, namespace: connection.namespace }
     await checkPermissions(client, selected, scope, log, control.signal)
-    const rival = reportInfraOperator(client, log, control.signal)
-    await runProgram(connection, program, options, log, control).finally(() => control.abort())
-    await rival
+    await runProgram(connection, program, options, log, control)
   } finally {
     control.abort()
     signal.removeEventListener('abort', stop)
   }
 }
 
-/** Reports an infra-operator that is started after this operator: both would assign the same addresses. */
-async function reportInfraOperator(client: Connection['client'], log: Log, signal: AbortSignal): Promise<void> {
-  const found = await waitForInfraOperator(client, { clock: systemClock, log }, signal)
-  if (found) log({ level: 'error', message: found.message, code: found.code })
+/**
+ * Reports an infra-operator that is started after this operator: both would assign the same addresses. In the log, as an
+ * Event of its Deployment, and as a metric, because no request fails by it.
+ */
+function reportInfraOperator(
+  client: Connection['client'],
+  { metrics, record, log }: Pick<PartContext, 'metrics' | 'record'> & { readonly log: Log },
+  signal: AbortSignal,
+): Promise<void> {
+  const running = new Gauge({
+    registers: [metrics.registry],
+    name: 'stackloom_infra_operator_running',
+    help: 'Whether an infra-operator assigns addresses in this cluster too (SL5102)',
+  })
+  running.set(0)
+  const onChange = (rival: Rival | undefined): void => {
+    running.set(rival ? 1 : 0)
+    if (!rival) return log({ level: 'info', message: 'no infra-operator runs any more' })
+    const { code, message, remedy } = rival.finding
+    log({ level: 'error', message, code })
+    const note = `${code}: ${message}. ${remedy}`
+    record({ regarding: rival.deployment, type: 'Warning', reason: 'AddressConflict', action: 'Allocate', note })
+  }
+  return watchInfraOperator(client, { clock: systemClock, log, onChange }, signal)
 }
 
 /** The union of what the selected parts run and need. */
@@ -148,13 +167,16 @@ async function runProgram(
   const health = await serveHealth({ host, port: healthPort, ready: runtime.ready, metrics }, signal)
   log({ level: 'info', message: 'health is served', port: health.port })
   const serverDeps = { client, namespace, options, handlers, webhooks: program.webhooks, metrics, log }
-  const webhooks = options.observe ? undefined : await serveWebhooks(serverDeps, signal)
+  const webhooks = await (options.observe ? serveObserverMetrics : serveWebhooks)(serverDeps, signal)
   const recording = recorder.run(signal)
+  const rival = options.observe
+    ? undefined
+    : reportInfraOperator(client, { metrics, record: recorder.record, log }, signal)
   try {
     const end = await runtime.run(signal)
     if (end === 'lost') throw failure(leadershipLost, {}, { exitCode: 1 })
   } finally {
     control.abort()
-    await Promise.all([recording, health.stopped, webhooks?.stopped])
+    await Promise.all([recording, rival, health.stopped, webhooks?.stopped])
   }
 }

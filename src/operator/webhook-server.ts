@@ -40,6 +40,23 @@ export interface WebhookServerDeps {
 
 const CERTIFICATE_CHECK_MS = 60_000
 
+/**
+ * Serves /metrics of an observer over HTTPS, to users that the API server authenticates and authorizes. The certificate
+ * is given: an observer stores none. Undefined without one: then /metrics is served on loopback only.
+ */
+export async function serveObserverMetrics(
+  { client, options, metrics, log }: Pick<WebhookServerDeps, 'client' | 'options' | 'metrics' | 'log'>,
+  signal: AbortSignal,
+): Promise<{ readonly stopped: Promise<unknown> } | undefined> {
+  const { certDir, bind: host, webhookPort: port, certificateCheckMs: pollMs = 10_000 } = options
+  if (certDir === undefined) return undefined
+  const pages = { '/metrics': metricsPage(metrics, createAuthorize({ client, clock: systemClock })) }
+  const credentials = { ...credentialFiles(certDir), pollMs }
+  const server = await serveAdmission({ host, port, handlers: {}, pages, credentials, log }, signal)
+  log({ level: 'info', message: 'metrics are served over HTTPS', port: server.port })
+  return server
+}
+
 /** Undefined when no webhooks are requested. `stopped` resolves when the server is closed and the key is deleted. */
 export async function serveWebhooks(
   deps: WebhookServerDeps,
@@ -131,17 +148,13 @@ async function prepareCredentials(
   { client, namespace, options }: WebhookServerDeps,
   signal: AbortSignal,
 ): Promise<ServingKeys> {
-  const filesIn = (folder: string): CredentialFiles => ({
-    certificateFile: path.join(folder, 'tls.crt'),
-    privateKeyFile: path.join(folder, 'tls.key'),
-  })
   const { certDir } = options
   if (certDir !== undefined) {
     const authority = (): Promise<string> => readFile(path.join(certDir, 'ca.crt'), 'utf8')
-    return { files: filesIn(certDir), authority, remove: async () => {} }
+    return { files: credentialFiles(certDir), authority, remove: async () => {} }
   }
   const folder = await mkdtemp(path.join(tmpdir(), 'stackloom-webhook-'))
-  const files = filesIn(folder)
+  const files = credentialFiles(folder)
   const authority = async (): Promise<string> => {
     const hosts = servingHosts(target)
     const issued = await ensureServingCertificate({ client, namespace, hosts, now: systemClock.now, signal })
@@ -151,6 +164,10 @@ async function prepareCredentials(
   }
   await authority()
   return { files, authority, remove: () => rm(folder, { recursive: true, force: true }) }
+}
+
+function credentialFiles(folder: string): CredentialFiles {
+  return { certificateFile: path.join(folder, 'tls.crt'), privateKeyFile: path.join(folder, 'tls.key') }
 }
 
 function servingHosts(target: WebhookTarget): readonly string[] {

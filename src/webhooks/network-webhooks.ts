@@ -4,7 +4,7 @@
  * The cluster is read through NetworkView, which the caller provides.
  */
 import {
-  fixedIpProblem,
+  createFixedIpCheck,
   type IpSet,
   type IpSetSpec,
   ipSetChangeViolations,
@@ -231,6 +231,7 @@ function fixedIpWarnings(
   config: NetConfig,
 ): readonly string[] {
   const findSubnet = createSubnetFinder(config.spec)
+  const fixedIpProblem = createFixedIpCheck()
   return spec.networks.flatMap((requested, index): readonly string[] => {
     const { network, subnet } = findSubnet(requested.name, requested.subnetName)
     if (requested.fixedIP === undefined || !network || !subnet) return []

@@ -10,6 +10,7 @@ import {
   isMap,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
   type Node,
   parseAllDocuments,
@@ -29,17 +30,13 @@ export interface YamlReading extends Locator {
 /** More errors add nothing. */
 const MAX_ERRORS = 10
 
-/** Duplicate keys are problems of their own; any other error makes the parser misread what follows. */
-function independentErrors(errors: readonly YAMLError[]): readonly YAMLError[] {
-  const first = errors.findIndex(({ code }) => code !== 'DUPLICATE_KEY')
-  return errors.slice(0, first < 0 ? MAX_ERRORS : Math.min(first + 1, MAX_ERRORS))
-}
-
 export interface YamlLimits {
   /** Characters after expanding aliases. A text without aliases may be longer. */
   readonly expandedLength?: number
   /** The parser visits the whole document for each alias. */
   readonly aliases?: number
+  /** Words and signs of the text. Parsing takes about two microseconds for each, in which nothing else runs. */
+  readonly tokens?: number
   /** Tags of texts, which are read without them; any other unknown tag is an error. */
   readonly textTags?: readonly string[]
 }
@@ -62,6 +59,11 @@ export function readYamlStream(
 ): readonly YamlReading[] {
   const { text, findings } = decodeText(input, file)
   if (findings.length > 0) return [{ ...emptyReading(file, findings), value: undefined }]
+  if (limits.tokens !== undefined && hasMoreTokens(text, limits.tokens)) {
+    const reason = `it has more than ${limits.tokens} words and signs`
+    const large = finding(tooLarge, { reason }, { where: { file, line: 1, column: 1 } })
+    return [{ ...emptyReading(file, [large]), value: undefined }]
+  }
   const lines = new LineCounter()
   const locationAt = (offset: number): FileLocation => {
     const { line, col } = lines.linePos(offset)
@@ -86,9 +88,20 @@ function parse(text: string, lineCounter: LineCounter, textTags: readonly string
     merge: true,
     prettyErrors: false,
     logLevel: 'error',
+    // The parser compares each key with all before it; `findDuplicateKeys` needs one pass.
+    uniqueKeys: false,
     customTags: textTags.map((tag) => ({ tag, resolve: (value: string) => value })),
   })
   return 'empty' in documents ? [] : documents
+}
+
+function hasMoreTokens(text: string, limit: number): boolean {
+  let count = 0
+  for (const _ of new Lexer().lex(text)) {
+    count += 1
+    if (count > limit) return true
+  }
+  return false
 }
 
 /** No content, or only comments; a written `null` is content. */
@@ -103,11 +116,23 @@ function readDocument(
   limits: YamlLimits,
 ): YamlReading {
   const locator = createLocator(document, locationAt)
-  const { errors, warnings } = document
-  const syntax = errors.length > 0 ? independentErrors(errors) : warnings.slice(0, MAX_ERRORS)
+  // An error makes the parser misread what follows.
+  const [error] = document.errors
+  const syntax = (error ? [error] : document.warnings)
+    .map((problem) => ({ offset: problem.pos[0], make: (where: FileLocation) => syntaxFinding(problem, where) }))
+    .concat(
+      findDuplicateKeys(document)
+        .filter((offset) => !error || offset < error.pos[0])
+        .map((offset) => ({
+          offset,
+          make: (where) => finding(duplicateKey, { key: wordAt(text, offset) }, { where }),
+        })),
+    )
+    .toSorted((a, b) => a.offset - b.offset)
+    .slice(0, MAX_ERRORS)
   const findings =
     syntax.length > 0
-      ? syntax.map((error) => syntaxFinding(error, text, locationAt(error.pos[0])))
+      ? syntax.map(({ offset, make }) => make(locationAt(offset)))
       : checkAliases(document, locationAt, {
           aliases: limits.aliases ?? Number.POSITIVE_INFINITY,
           expandedLength: Math.max(limits.expandedLength ?? MAX_EXPANDED_LENGTH, text.length),
@@ -116,8 +141,26 @@ function readDocument(
   return { ...locator, value: document.toJS({ maxAliasCount: -1 }) as unknown, findings }
 }
 
-function syntaxFinding(error: YAMLError, text: string, where: FileLocation): Finding {
-  if (error.code === 'DUPLICATE_KEY') return finding(duplicateKey, { key: wordAt(text, error.pos[0]) }, { where })
+/** The offsets of keys that their mapping has before. */
+function findDuplicateKeys({ contents }: Document.Parsed): readonly number[] {
+  const offsets: number[] = []
+  const open: (Node | null | undefined)[] = [contents]
+  for (let node = open.pop(); open.length > 0 || node; node = open.pop()) {
+    if (isSeq(node)) for (const item of node.items as Node[]) open.push(item)
+    if (!isMap(node)) continue
+    const keys = new Set<unknown>()
+    for (const { key, value } of node.items as { key: Node | null; value: Node | null }[]) {
+      if (isScalar(key)) {
+        if (keys.has(key.value)) offsets.push(key.range?.[0] ?? 0)
+        keys.add(key.value)
+      } else open.push(key)
+      open.push(value)
+    }
+  }
+  return offsets
+}
+
+function syntaxFinding(error: YAMLError, where: FileLocation): Finding {
   if (error.code === 'RESOURCE_EXHAUSTION') {
     return finding(tooLarge, { reason: 'it is nested too deeply' }, { where })
   }
@@ -151,7 +194,7 @@ const NOTHING: Size = { nodes: 0, length: 0 }
 function checkAliases(
   document: Document.Parsed,
   locationAt: (offset: number) => FileLocation,
-  limits: Required<Omit<YamlLimits, 'textTags'>>,
+  limits: Required<Pick<YamlLimits, 'aliases' | 'expandedLength'>>,
 ): readonly Finding[] {
   const findings: Finding[] = []
   const sizes = new Map<Node, Size>()

@@ -36,6 +36,7 @@ export function startDnsControllers({ runtime, record }: DnsControllersOptions):
   const services = cache({ kind: serviceKind })
   const hostMaps = cache(sources.hostMaps)
   const ownMaps = cache(sources.ownMaps)
+  const ownContents = createContents({ kind: configMapKind, client, metadata: ownMaps })
   const writer = createWriter({ client, fieldManager: FIELD_MANAGER })
   const servedFields = createServedFields(client)
   const sequencer = createSequencer()
@@ -48,6 +49,7 @@ export function startDnsControllers({ runtime, record }: DnsControllersOptions):
       dnsMasqs,
       dnsDatas,
       ownMaps,
+      ownContents,
       services,
       deployments: cache(sources.deployments),
       accounts: cache(sources.accounts),
@@ -63,7 +65,7 @@ export function startDnsControllers({ runtime, record }: DnsControllersOptions):
       dnsDatas,
       hostMaps,
       hostContents: createContents({ kind: configMapKind, client, metadata: hostMaps }),
-      ownMaps,
+      ownContents,
       pods: cache(sources.pods),
       hostsText,
       sequencer,
@@ -72,7 +74,18 @@ export function startDnsControllers({ runtime, record }: DnsControllersOptions):
     }),
   )
   runtime.add(
-    dnsDataController({ client, writer, dnsMasqs, dnsDatas, hostMaps, ownMaps, hostsText, sequencer, servedFields }),
+    dnsDataController({
+      client,
+      writer,
+      dnsMasqs,
+      dnsDatas,
+      hostMaps,
+      ownMaps,
+      ownContents,
+      hostsText,
+      sequencer,
+      servedFields,
+    }),
   )
   runtime.add(serviceDnsController({ writer, dnsMasqs, dnsDatas, services, record }))
   runtime.add(ipSetDnsController({ writer, dnsDatas, ipSets, record }))

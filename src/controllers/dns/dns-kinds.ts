@@ -45,8 +45,8 @@ export function selectorValue(spec: { readonly dnsDataLabelSelectorValue?: strin
 export const sources = {
   /** Any namespace may have many large ones: only those that a DNSMasq serves are read. */
   hostMaps: { kind: configMaps, labelSelector: HOSTS_LABEL, metadataOnly: true },
-  /** Those that belong to a DNSMasq or a DNSData. */
-  ownMaps: { kind: configMaps, labelSelector: NAME_LABEL },
+  /** Those that belong to a DNSMasq or a DNSData; any namespace may have others with the label. */
+  ownMaps: { kind: configMaps, labelSelector: NAME_LABEL, metadataOnly: true },
   deployments: { kind: deployments, labelSelector: NAME_LABEL },
   accounts: { kind: serviceAccounts, labelSelector: NAME_LABEL },
   pods: { kind: pods, labelSelector: `service=dnsmasq,${NAME_LABEL}` },

@@ -9,6 +9,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import type { Controller, ReconcileContext } from '../../kube/controller.ts'
 import type { SharedCache } from '../../kube/runtime.ts'
 import { conditionError, conditionTrue, conditionWarning, summarizeConditions } from '../kit/conditions.ts'
+import type { Contents } from '../kit/contents.ts'
 import { decideOwnership } from '../kit/ownership.ts'
 import { requeueOnConflict, shortHash, type Writer } from '../kit/writes.ts'
 import {
@@ -36,7 +37,9 @@ export interface DnsDataControllerDeps {
   readonly dnsMasqs: Pick<CacheReader, 'list'>
   readonly dnsDatas: SharedCache<DnsData>
   readonly hostMaps: CacheReader
-  readonly ownMaps: SharedCache
+  /** Metadata only. */
+  readonly ownMaps: CacheReader
+  readonly ownContents: Pick<Contents, 'read' | 'note'>
   readonly hostsText: (dnsData: DnsData) => string
   readonly sequencer: Sequencer
   readonly servedFields: ServedFields
@@ -79,12 +82,12 @@ async function reconcileNormal(
   dnsData: DnsData,
   { signal, clock }: ReconcileContext,
 ): Promise<void> {
-  const { writer, ownMaps } = deps
+  const { writer, ownContents } = deps
   const text = deps.hostsText(dnsData)
   const desired = buildConfigMaps(dnsData, text)
   const conflict = await findForeignConfigMap(deps, dnsData, desired, signal)
   if (!conflict) {
-    for (const configMap of desired) await writeConfigMap(writer, ownMaps, configMap, signal)
+    for (const configMap of desired) await writeConfigMap(writer, ownContents, configMap, signal)
     const names = new Set(desired.map(({ metadata }) => metadata.name))
     const isUnused = (configMap: KubeObject): boolean =>
       isOwnedBy(configMap, dnsData) && !names.has(configMap.metadata.name)

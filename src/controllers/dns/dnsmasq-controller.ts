@@ -13,6 +13,7 @@ import type { CacheReader } from '../../kube/cache.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Controller, ReconcileContext } from '../../kube/controller.ts'
 import type { SharedCache } from '../../kube/runtime.ts'
+import type { Contents } from '../kit/contents.ts'
 import { findInTheWay, IN_THE_WAY_RESYNC_MS, tryOwnedWrite } from '../kit/ownership.ts'
 import { requeueOnConflict, type Writer } from '../kit/writes.ts'
 import {
@@ -41,7 +42,9 @@ export interface DnsMasqControllerDeps {
   readonly writer: Writer
   readonly dnsMasqs: SharedCache<DnsMasq>
   readonly dnsDatas: CacheReader<DnsData>
+  /** Metadata only. */
   readonly ownMaps: CacheReader
+  readonly ownContents: Pick<Contents, 'read'>
   readonly services: CacheReader
   readonly deployments: CacheReader
   readonly accounts: CacheReader
@@ -89,10 +92,13 @@ async function reconcileNormal(
   const configFindings = invalidOptions(dnsMasq)
   const topology = await resolveTopology(deps.client, dnsMasq, signal)
   const refused: RefusedWrite[] = []
-  const applyAll = async (objects: readonly KubeObject[], cache: CacheReader): Promise<readonly KubeObject[]> => {
+  const applyAll = async (
+    objects: readonly KubeObject[],
+    read: (key: string) => KubeObject | undefined | Promise<KubeObject | undefined>,
+  ): Promise<readonly KubeObject[]> => {
     const written: KubeObject[] = []
     for (const object of objects) {
-      const live = cache.get(objectKey(object.metadata))
+      const live = await read(objectKey(object.metadata))
       const write = await tryOwnedWrite(deps.writer.applyIfChanged(live, object, signal))
       if (write.kind === 'written') written.push(write.result)
       else refused.push({ kind: object.kind, finding: write.finding })
@@ -101,10 +107,12 @@ async function reconcileNormal(
   }
   const desiredServices = serviceObjects(dnsMasq)
   const [services] = await Promise.all([
-    applyAll(desiredServices, deps.services),
+    applyAll(desiredServices, deps.services.get),
     deleteUnusedServices(deps, dnsMasq, desiredServices, signal),
-    applyAll([serviceAccount(dnsMasq)], deps.accounts),
-    configFindings.length === 0 ? applyAll(configMapObjects(dnsMasq), deps.ownMaps) : undefined,
+    applyAll([serviceAccount(dnsMasq)], deps.accounts.get),
+    configFindings.length === 0
+      ? applyAll(configMapObjects(dnsMasq), (key) => deps.ownContents.read(key, signal))
+      : undefined,
   ])
   // The controller of Services cannot write the DNSData with their names either.
   const dnsData = serviceDnsData(dnsMasq, [])

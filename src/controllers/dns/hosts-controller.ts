@@ -13,7 +13,6 @@ import { type Finding, finding } from '../../errors/finding.ts'
 import type { CacheReader } from '../../kube/cache.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Controller } from '../../kube/controller.ts'
-import type { SharedCache } from '../../kube/runtime.ts'
 import type { Contents } from '../kit/contents.ts'
 import { IN_THE_WAY_RESYNC_MS, tryOwnedWrite } from '../kit/ownership.ts'
 import { ignoreNotFound, requeueOnConflict, type Writer } from '../kit/writes.ts'
@@ -22,7 +21,6 @@ import {
   dnsMasqKeysIn,
   dnsMasqs as dnsMasqKind,
   FIELD_MANAGER,
-  PART_LABEL,
   pods,
   sources,
 } from './dns-kinds.ts'
@@ -52,7 +50,7 @@ export interface HostsControllerDeps {
   /** Metadata only. */
   readonly hostMaps: CacheReader
   readonly hostContents: Pick<Contents, 'read'>
-  readonly ownMaps: SharedCache
+  readonly ownContents: Pick<Contents, 'read' | 'note'>
   readonly pods: CacheReader
   readonly hostsText: (dnsData: DnsData) => string
   readonly sequencer: Sequencer
@@ -124,8 +122,12 @@ export function hostsController(deps: HostsControllerDeps): Controller {
 }
 
 /** Whether this is one of the ConfigMaps from which pods read hosts. */
-export function isHostsPart({ metadata }: KubeObject): boolean {
-  return metadata.labels?.[PART_LABEL] !== undefined
+export function isHostsPart(configMap: KubeObject): boolean {
+  const owner = findController(configMap)
+  if (owner?.kind !== dnsMasqKind.kind) return false
+  const index = hostsIndexName({ ...dnsMasqKind, metadata: { name: owner.name } })
+  const { name } = configMap.metadata
+  return name === index || name.startsWith(`${index}-`)
 }
 
 export const dnsMasqKeys = mapToOwner('DNSMasq')
@@ -179,17 +181,18 @@ function checkSize({ shards }: ShardedHosts): readonly Finding[] {
  * no revision is complete, and the pods keep the last one that was.
  */
 async function writeHosts(
-  { writer, ownMaps }: HostsControllerDeps,
+  { writer, ownContents }: HostsControllerDeps,
   dnsMasq: DnsMasq,
   state: HostsState,
   hosts: ShardedHosts,
   { signal, now }: { readonly signal: AbortSignal; readonly now: number },
 ): Promise<readonly Finding[]> {
   // The first revision is numbered by the time, so that no pod mistakes it for one that it has.
-  const revision = nextRevision(currentRevision(ownMaps, dnsMasq, state.revision), hosts, now)
+  const current = await currentRevision(ownContents, dnsMasq, state.revision, signal)
+  const revision = nextRevision(current, hosts, now)
   const writes = await Promise.all(
     hostsConfigMaps(dnsMasq, revision).map((configMap) =>
-      tryOwnedWrite(writeConfigMap(writer, ownMaps, configMap, signal)),
+      tryOwnedWrite(writeConfigMap(writer, ownContents, configMap, signal)),
     ),
   )
   const refusals = writes.flatMap((write) => (write.kind === 'refused' ? [write.finding] : []))
@@ -198,17 +201,21 @@ async function writeHosts(
 }
 
 /** The revision in the cluster: the remembered one if it is the same, else it is read. */
-function currentRevision(
-  ownMaps: CacheReader,
+async function currentRevision(
+  ownContents: Pick<Contents, 'read'>,
   dnsMasq: DnsMasq,
   remembered: HostsRevision | undefined,
-): HostsRevision | undefined {
+  signal: AbortSignal,
+): Promise<HostsRevision | undefined> {
   const { namespace } = dnsMasq.metadata
-  const readData = (name: string): Readonly<Record<string, string>> =>
-    (ownMaps.get(`${namespace}/${name}`)?.['data'] ?? {}) as Readonly<Record<string, string>>
-  const index = readData(hostsIndexName(dnsMasq))
+  const readData = async (name: string): Promise<Readonly<Record<string, string>>> =>
+    ((await ownContents.read(`${namespace}/${name}`, signal))?.['data'] ?? {}) as Readonly<Record<string, string>>
+  const index = await readData(hostsIndexName(dnsMasq))
   if (remembered && sameJson(index, revisionFiles(remembered))) return remembered
-  return readRevision(index, (number) => readData(hostsShardName(dnsMasq, number)))
+  const shards = await Promise.all(
+    Array.from({ length: SHARDS }, (_, number) => readData(hostsShardName(dnsMasq, number))),
+  )
+  return readRevision(index, (number) => shards[number] ?? {})
 }
 
 /** The kubelet refreshes the volumes of a changed pod at once and of others once a minute: an annotation is a change. */

@@ -3,6 +3,7 @@ import type { DnsData, DnsHost } from '../../api/dnsdata.ts'
 import { type KubeObject, objectKey } from '../../api/object.ts'
 import { controllerReference } from '../../api/ownership.ts'
 import type { SharedCache } from '../../kube/runtime.ts'
+import type { Contents } from '../kit/contents.ts'
 import { ignoreApiErrors, type Writer } from '../kit/writes.ts'
 import { dnsDatas as dnsDataKind, UPSTREAM_FINALIZERS } from './dns-kinds.ts'
 
@@ -29,12 +30,12 @@ export async function ensureDnsData(
 /** A ConfigMap that exists but is not in the cache yet causes another reconcile when the watch reports it. */
 export async function writeConfigMap(
   writer: Writer,
-  ownMaps: SharedCache,
+  ownContents: Pick<Contents, 'read' | 'note'>,
   desired: KubeObject,
   signal: AbortSignal,
 ): Promise<void> {
-  const live = ownMaps.get(objectKey(desired.metadata))
-  await ignoreApiErrors(writer.replaceField(ownMaps, live, desired, 'data', signal), 'already-exists')
+  const live = await ownContents.read(objectKey(desired.metadata), signal)
+  await ignoreApiErrors(writer.replaceField(ownContents, live, desired, 'data', signal), 'already-exists')
 }
 
 /** No other controller removes the finalizers of upstream from a deleted object. */

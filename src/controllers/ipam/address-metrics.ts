@@ -1,32 +1,53 @@
 /** Registers the address metrics, computed from the caches when Prometheus scrapes them. */
 import { Gauge, type Registry } from 'prom-client'
-import { type AddressInventory, buildUsageReport } from './usage-report.ts'
+import { type AddressInventory, reportSubnets } from './usage-report.ts'
+
+/** Of one namespace: more time series than a tenant should cause in Prometheus. */
+const MAX_SUBNETS = 1_000
+/** A scrape must not delay reviews and reconciles. */
+const SUBNETS_PER_TURN = 100
 
 export function registerAddressMetrics(registry: Registry, inventory: () => AddressInventory): void {
   const common = { registers: [registry], labelNames: ['namespace', 'network', 'subnet'] }
-  // The first gauge is collected first and sets all three; the reset drops subnets that no longer exist.
-  const used: Gauge = new Gauge({
+  let running: Promise<void> | undefined
+  // All gauges of a scrape await the same pass, which drops subnets that no longer exist.
+  const collect = (): Promise<void> => {
+    running ??= setGauges().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+  const setGauges = async (): Promise<void> => {
+    for (const gauge of [used, free, waiting]) gauge.reset()
+    const counts = new Map<string, number>()
+    let sinceYield = 0
+    for (const { namespace, network, subnet, ...report } of reportSubnets(inventory())) {
+      const count = (counts.get(namespace) ?? 0) + 1
+      counts.set(namespace, count)
+      sinceYield += 1
+      if (sinceYield % SUBNETS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve))
+      if (count > MAX_SUBNETS) continue
+      used.set({ namespace, network, subnet }, report.used)
+      free.set({ namespace, network, subnet }, Number(report.free))
+      waiting.set({ namespace, network, subnet }, report.waiting.length)
+    }
+  }
+  const used = new Gauge({
     ...common,
     name: 'stackloom_ipam_addresses_used',
     help: 'Held addresses of the allocation ranges',
-    collect: () => {
-      for (const gauge of [used, free, waiting]) gauge.reset()
-      for (const report of buildUsageReport(inventory())) {
-        const { namespace, network, subnet } = report
-        used.set({ namespace, network, subnet }, report.used)
-        free.set({ namespace, network, subnet }, Number(report.free))
-        waiting.set({ namespace, network, subnet }, report.waiting.length)
-      }
-    },
+    collect,
   })
   const free = new Gauge({
     ...common,
     name: 'stackloom_ipam_addresses_free',
     help: 'Free addresses of the allocation ranges',
+    collect,
   })
   const waiting = new Gauge({
     ...common,
     name: 'stackloom_ipam_ipsets_waiting',
     help: 'IPSets that wait for an address of the subnet',
+    collect,
   })
 }

@@ -190,12 +190,16 @@ export function buildClaim(
 }
 
 /** A claim in the name of a Reservation that no IPSet owns. */
-export function buildReservationClaim(reservation: Reservation, netConfig: NetConfig): Claim {
+export function buildReservationClaim(
+  reservation: Reservation,
+  netConfig: NetConfig,
+  poolFor: ParsePool = createPoolCache(),
+): Claim {
   const { uid = '', namespace = '', name, creationTimestamp: created = '' } = reservation.metadata
   const findSubnet = createSubnetFinder(netConfig.spec)
   const requests = Object.values(reservation.spec.reservation ?? {}).flatMap((entry): readonly AddressRequest[] => {
     const { network, subnet } = findSubnet(entry.network, entry.subnet)
-    const pool = network && subnet && parsePool(netConfig, network.name, subnet)
+    const pool = network && subnet && poolFor(netConfig, network.name, subnet)
     const reserved = pool && parseInFamily(pool, entry.address)
     return pool && reserved !== undefined ? [{ pool, reserved }] : []
   })

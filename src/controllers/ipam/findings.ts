@@ -34,6 +34,14 @@ export const fixedAddressUnusable = problem<{ address: string; subnet: string; w
   remedy: () => 'choose another fixedIP, or remove the address from excludeAddresses',
 })
 
+export const addressOutsideSubnet = problem<{ address: string; network: string; subnet: string }>({
+  code: 'SL5012',
+  severity: 'error',
+  message: ({ address, network, subnet }) =>
+    `${address} is not in subnet ${subnet} of ${network}, and may belong to another namespace of the segment`,
+  remedy: () => 'correct the Reservation or the fixedIP, or delete the Reservation to get another address',
+})
+
 export const reservationConflict = problem<{ address: string; network: string; holder: string }>({
   code: 'SL5004',
   severity: 'error',

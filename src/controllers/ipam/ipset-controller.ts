@@ -8,6 +8,7 @@ import { type AddressBlock, addressBlocks } from '../../api/address-block.ts'
 import {
   type IpSet,
   ipSets as ipSetKind,
+  ipSetViolations,
   isIpSetReady,
   type Reservation,
   reservations as reservationKind,
@@ -15,11 +16,13 @@ import {
 import {
   createSubnetFinder,
   type NetConfig,
+  type NetConfigSubnet,
   netConfigs as netConfigKind,
   netConfigViolations,
   selectNetConfig,
 } from '../../api/netconfig.ts'
 import { formatTimestamp, objectKey } from '../../api/object.ts'
+import type { Violation } from '../../api/violation.ts'
 import type { Controller, ReconcileContext, Watch } from '../../kube/controller.ts'
 import type { EventRecord } from '../../kube/event-recorder.ts'
 import type { Runtime, SharedCache } from '../../kube/runtime.ts'
@@ -166,7 +169,7 @@ async function reconcileNormal(deps: IpSetControllerDeps, stored: IpSet, context
   const netConfig = selectNetConfig(deps.netConfigs.list(namespace))
   if (!netConfig)
     return writeStatus(deps, ipSet, { inputProblem: `NetConfig missing in namespace ${namespace}` }, context)
-  const inputProblem = findInvalidSubnet(ipSet, netConfig)
+  const inputProblem = findInvalidSubnet(ipSet, netConfig) ?? findInvalidRequest(ipSet, netConfig)
   if (inputProblem) return writeStatus(deps, ipSet, { inputProblem }, context)
   const reservation = deps.pendingReservations.get(objectKey(ipSet.metadata))
   const request = buildClaim(ipSet, netConfig, reservation, deps.parsePool)
@@ -182,9 +185,11 @@ async function reconcileNormal(deps: IpSetControllerDeps, stored: IpSet, context
  */
 function findInvalidSubnet(ipSet: IpSet, netConfig: NetConfig): string | undefined {
   const findSubnet = createSubnetFinder(netConfig.spec)
+  const checked = new Set<NetConfigSubnet>()
   for (const request of ipSet.spec.networks) {
     const { network, subnet } = findSubnet(request.name, request.subnetName)
-    if (!network || !subnet) continue
+    if (!network || !subnet || checked.has(subnet)) continue
+    checked.add(subnet)
     const violations = netConfigViolations({ networks: [{ ...network, subnets: [subnet] }] })
     const violation = violations.find(({ rule }) => rule === 'upstream')
     if (!violation) continue
@@ -192,6 +197,14 @@ function findInvalidSubnet(ipSet: IpSet, netConfig: NetConfig): string | undefin
     return `NetConfig ${netConfig.metadata.name} is invalid: ${field} of ${network.name}/${subnet.name}: ${violation.detail}`
   }
   return undefined
+}
+
+/** The same for what it requests of a subnet; a network that is unknown or named twice has a finding of its own. */
+function findInvalidRequest({ spec }: IpSet, netConfig: NetConfig): string | undefined {
+  const isOfRequest = ({ field, rule }: Violation): boolean =>
+    rule === 'upstream' && /\.(fixedIP|defaultRoute)$/.test(field)
+  const violation = ipSetViolations(spec, netConfig.spec).find(isOfRequest)
+  return violation && `${violation.field}: ${violation.detail}`
 }
 
 /** The webhook adds the finalizer at creation; a separate write is needed only where it was not called. */

@@ -13,7 +13,7 @@ import type { Controller } from '../../kube/controller.ts'
 import type { EventRecord } from '../../kube/event-recorder.ts'
 import type { Runtime } from '../../kube/runtime.ts'
 import { formatAddress } from '../../net/address.ts'
-import { buildClaim, buildReservationClaim, type Claim, segmentAddress } from './claim.ts'
+import { buildClaim, buildReservationClaim, type Claim, createPoolCache, segmentAddress } from './claim.ts'
 import { duplicateAddress, reservationConflict } from './findings.ts'
 import { eventForFinding, summarizeResults } from './ipset-results.ts'
 import {
@@ -88,11 +88,12 @@ export function readReservationLedger({ netConfigs, reservations }: ReservationS
   const netConfigFor = ({ metadata }: IpSet | Reservation): NetConfig | undefined =>
     selectNetConfig(configsByNamespace.get(metadata.namespace ?? '') ?? [])
   const reservationsByKey = new Map(reservations.map((reservation) => [objectKey(reservation.metadata), reservation]))
+  const parsePool = createPoolCache()
   const claims = reservations
     .toSorted((a, b) => (ageOrder(a) < ageOrder(b) ? -1 : 1))
     .flatMap((reservation) => {
       const netConfig = netConfigFor(reservation)
-      return netConfig ? [identifyByName(buildReservationClaim(reservation, netConfig))] : []
+      return netConfig ? [identifyByName(buildReservationClaim(reservation, netConfig, parsePool))] : []
     })
   const { held, duplicates } = collectHeld(claims)
   const ledger = buildLedger(held)

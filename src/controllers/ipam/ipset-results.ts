@@ -21,6 +21,7 @@ import { formatAddress, parseAddress } from '../../net/address.ts'
 import { conditionError, conditionTrue, conditionUnknown, summarizeConditions } from '../kit/conditions.ts'
 import type { IpSetClaim, RequestedNetwork } from './claim.ts'
 import {
+  addressOutsideSubnet,
   fixedAddressTaken,
   fixedAddressUnusable,
   reservationConflict,
@@ -64,6 +65,7 @@ function findingForResult(result: AllocationResult, family: 4 | 6, namespace: st
     return finding(segmentNotShared, { network, subnet, segment: result.segment, owner: result.namespace, namespace })
   }
   const address = formatAddress({ family, value: result.value })
+  if (result.kind === 'outside') return finding(addressOutsideSubnet, { address, network, subnet })
   if (result.kind !== 'taken') return finding(fixedAddressUnusable, { address, subnet, why: result.kind })
   const facts = { address, network, holder: ownerKey(result.holder) }
   return finding(result.source === 'fixed' ? fixedAddressTaken : reservationConflict, facts)

@@ -5,7 +5,7 @@
  * lowest free address of the first range that has one; so planning again completes a partly written plan.
  */
 import type { AddressHolder } from '../../api/address-block.ts'
-import { lastAddress } from '../../net/cidr.ts'
+import { cidrContains, lastAddress } from '../../net/cidr.ts'
 import { groupBy } from '../../plan/collections.ts'
 import {
   type AddressRequest,
@@ -37,7 +37,7 @@ export type AllocationResult = { readonly network: string; readonly subnet: stri
       readonly holder: AddressHolder
       readonly source: 'fixed' | 'reserved'
     }
-  | { readonly kind: 'excluded' | 'gateway'; readonly value: bigint }
+  | { readonly kind: 'excluded' | 'gateway' | 'outside'; readonly value: bigint }
   /** Another namespace uses the subnet, and does not share it. */
   | { readonly kind: 'foreign'; readonly segment: string; readonly namespace: string }
 )
@@ -104,7 +104,9 @@ function allocateAddress(
   }
   const grantUnlessTaken = (value: bigint, source: 'fixed' | 'reserved'): AllocationResult => {
     const holder = draft.holder(segmentAddress(pool, value))
-    if (!holder) return grantNew(value)
+    // Elsewhere on the segment may be the subnet of another namespace. What was assigned before the first start is kept.
+    const isOutside = claim.mayShare !== undefined && !cidrContains(pool.cidr, { family: pool.cidr.family, value })
+    if (!holder) return isOutside ? { kind: 'outside', value, ...names } : grantNew(value)
     if (canUse(claim, holder) && holder.network === pool.network) return grant(value)
     return { kind: 'taken', value, holder, source, ...names }
   }
@@ -169,7 +171,8 @@ function createDraft(ledger: Ledger): Draft {
 
   const computeUse = (pool: Pool): SubnetUse => {
     const held = new Map<bigint, AddressHolder>()
-    for (const { address } of [...ledger.all(), ...changes.values()]) {
+    const first = segmentAddress(pool, pool.cidr.base)
+    for (const { address } of [...ledger.heldIn(first, lastAddress(pool.cidr)), ...changes.values()]) {
       const current = poolContains(pool, address) ? holder(address) : undefined
       if (current) held.set(address.value, current)
     }

@@ -10,7 +10,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import { parseAddress } from '../../net/address.ts'
 import type { Allocator } from './allocator.ts'
 import { buildClaim, buildReservationClaim, type Claim, type ParsePool, segmentName } from './claim.ts'
-import { type Ledger, ownerKey } from './ledger.ts'
+import { addressKey, type Ledger, ownerKey } from './ledger.ts'
 import type { MayShare } from './segment-sharing.ts'
 
 export interface RecoverDeps {
@@ -60,19 +60,13 @@ function createHeldCheck({
     const { namespace = '' } = metadata
     const owner = objectKey(metadata)
     const uid = ipSets.get(owner)?.metadata.uid
-    const held = ledger.heldBy(owner)
+    const held = new Map(ledger.heldBy(owner).map(({ address, holder }) => [addressKey(address), holder]))
     return Object.values(spec.reservation ?? {}).every(({ network, subnet, address: text }) => {
       const parsed = parseAddress(text)
       const segment = segmentFor(namespace, network, subnet)
       if (!parsed || segment === undefined || uid === undefined) return false
-      return held.some(
-        ({ address, holder }) =>
-          address.value === parsed.value &&
-          address.family === parsed.family &&
-          address.segment === segment &&
-          holder.uid === uid &&
-          holder.network === network,
-      )
+      const holder = held.get(addressKey({ segment, ...parsed }))
+      return holder?.uid === uid && holder.network === network
     })
   }
 }
@@ -86,7 +80,9 @@ export function existingClaim(
   const ipSet = ipSets.get(objectKey(reservation.metadata))
   if (!netConfig || ipSet?.metadata.deletionTimestamp) return undefined
   if (!ipSet)
-    return hasIpSetOwner(reservation) ? undefined : { ...buildReservationClaim(reservation, netConfig), mayShare }
+    return hasIpSetOwner(reservation)
+      ? undefined
+      : { ...buildReservationClaim(reservation, netConfig, parsePool), mayShare }
   const { claim } = buildClaim(ipSet, netConfig, reservation, parsePool)
   // No new address is granted before everything that exists is claimed.
   return { ...claim, mayShare, requests: claim.requests.filter(({ reserved }) => reserved !== undefined) }

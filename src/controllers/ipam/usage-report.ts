@@ -35,51 +35,54 @@ export interface AddressInventory {
   readonly findCauses?: (ipSet: IpSet) => readonly string[]
 }
 
-export function buildUsageReport({
+export function buildUsageReport(inventory: AddressInventory): readonly SubnetReport[] {
+  return [...reportSubnets(inventory)]
+}
+
+/** The same one by one, for a caller that must not compute all at once. */
+export function* reportSubnets({
   netConfigs,
   ipSets,
   held,
   findCauses = () => [],
-}: AddressInventory): readonly SubnetReport[] {
+}: AddressInventory): Generator<SubnetReport, void, undefined> {
   const configsByNamespace = groupBy(netConfigs, ({ metadata }) => metadata.namespace ?? '')
   const waitersByNamespace = groupBy(
     ipSets.filter((ipSet) => !isIpSetReady(ipSet)),
     ({ metadata }) => metadata.namespace ?? '',
   )
   const findHeld = indexHeld(held)
-  return [...configsByNamespace.keys()].sort().flatMap((namespace) => {
+  for (const namespace of [...configsByNamespace.keys()].sort()) {
     const netConfig = selectNetConfig(configsByNamespace.get(namespace) ?? [])
     const waiters = indexWaiters((waitersByNamespace.get(namespace) ?? []).toSorted(byAge))
-    if (!netConfig) return []
-    return netConfig.spec.networks.flatMap((network) =>
-      network.subnets.flatMap((subnet): readonly SubnetReport[] => {
+    if (!netConfig) continue
+    for (const network of netConfig.spec.networks) {
+      for (const subnet of network.subnets) {
         const pool = parsePool(netConfig, network.name, subnet)
-        if (!pool) return []
+        if (!pool) continue
         const heldHere = findHeld(pool)
         const values = heldHere.map(({ address }) => address.value)
         const { used, free } = poolUsage(pool, values)
-        return [
-          {
-            namespace,
-            network: network.name,
-            subnet: subnet.name,
-            cidr: subnet.cidr,
-            segment: pool.segment,
-            used,
-            free: String(free),
-            holders: heldHere.map(({ address, holder }) => ({
-              address: formatAddress(address),
-              owner: ownerKey(holder),
-            })),
-            waiting: waiters(network.name, subnet.name).map((waiter) => ({
-              owner: objectKey(waiter.metadata),
-              why: findCauses(waiter).join('; ') || waitingReason(waiter),
-            })),
-          },
-        ]
-      }),
-    )
-  })
+        yield {
+          namespace,
+          network: network.name,
+          subnet: subnet.name,
+          cidr: subnet.cidr,
+          segment: pool.segment,
+          used,
+          free: String(free),
+          holders: heldHere.map(({ address, holder }) => ({
+            address: formatAddress(address),
+            owner: ownerKey(holder),
+          })),
+          waiting: waiters(network.name, subnet.name).map((waiter) => ({
+            owner: objectKey(waiter.metadata),
+            why: findCauses(waiter).join('; ') || waitingReason(waiter),
+          })),
+        }
+      }
+    }
+  }
 }
 
 /** Sorted once by segment and address, so that the addresses of a subnet are one slice. */

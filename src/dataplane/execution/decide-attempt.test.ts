@@ -40,6 +40,16 @@ const working = (...hosts: readonly string[]): AnsibleRunStatus => ({
 })
 
 describe('A run', () => {
+  it('that another operator claimed is not called Unknown before that operator could start it', () => {
+    const state = { executorState: { kind: 'absent' }, settings: { ...settings, startGraceMs: 60_000 } } as const
+    const claimed = run('x', working('a'))
+    expect(ask(claimed, { ...state, nowMs: NOW + 59_999 })).toEqual({ kind: 'progress', task: undefined })
+    expect(ask(claimed, { ...state, nowMs: NOW + 60_000 })).toMatchObject({
+      kind: 'record',
+      end: { reason: 'Unknown' },
+    })
+  })
+
   it('starts when no other run is active on its hosts', () => {
     expect(ask(run('x'))).toEqual({ kind: 'begin', attempt: 1 })
     expect(ask(run('x'), { others: [run('y', working('b'))] })).toEqual({ kind: 'begin', attempt: 1 })

@@ -23,12 +23,18 @@ export interface RunSettings {
   /** The pause between two attempts: doubled each time, up to the maximum. */
   readonly retryFirstMs: number
   readonly retryMaxMs: number
+  /**
+   * How long after the claim an attempt may be absent. Another operator may have claimed it and be about to start it: its
+   * end is unknown only after this time.
+   */
+  readonly startGraceMs: number
 }
 
 export const defaultRunSettings: RunSettings = {
   timeLimitMs: 3_600_000,
   retryFirstMs: 10_000,
   retryMaxMs: 360_000,
+  startGraceMs: 0,
 }
 
 export type AttemptDecision =
@@ -63,7 +69,7 @@ export function decideAttempt(known: AttemptInputs): AttemptDecision {
   return run.status?.JobStatus === 'Running' ? decideRunning(known) : decidePending(known)
 }
 
-function decideRunning({ run, executorState }: AttemptInputs): AttemptDecision {
+function decideRunning({ run, executorState, nowMs, settings }: AttemptInputs): AttemptDecision {
   const number = run.status?.tries ?? 1
   switch (executorState?.kind) {
     case undefined:
@@ -73,6 +79,8 @@ function decideRunning({ run, executorState }: AttemptInputs): AttemptDecision {
     case 'ended':
       return { kind: 'record', end: executorState.end, again: isRetried(run, executorState.end.reason) }
     case 'absent': {
+      const claimedMs = Date.parse(run.status?.running?.startedAt ?? '')
+      if (nowMs < claimedMs + settings.startGraceMs) return { kind: 'progress', task: undefined }
       const end: RunEnd = { reason: 'Unknown', message: `attempt ${number} has no recorded result` }
       return { kind: 'record', end, again: isRetried(run, 'Unknown') }
     }

@@ -4,15 +4,20 @@
  * Pure. It reads the YAML that our controllers write and common INI; a run with any other inventory gets all hosts to
  * itself.
  */
+import { tooLarge } from '../../errors/file.ts'
 import { readYaml } from '../../yaml/read.ts'
 import { UNSAFE_TAG } from '../rules/unsafe-values.ts'
 
 /** Addresses by inventory name; the name itself where there is no address. */
 export type InventoryHosts = ReadonlyMap<string, string>
 
+/** Parsing more would delay all other controllers. The inventory of a role with hundreds of hosts has more. */
+const MAX_TOKENS = 50_000
+
 /** Undefined when the hosts are unknown. */
 export function parseInventory(text: string): InventoryHosts | undefined {
-  const { value } = readYaml(text, 'inventory', { textTags: [UNSAFE_TAG] })
+  const { value, findings } = readYaml(text, 'inventory', { textTags: [UNSAFE_TAG], tokens: MAX_TOKENS })
+  if (findings.some(({ code }) => code === tooLarge.code)) return scanRoleHosts(text)
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return parseYamlHosts(value as Group)
   return parseIniHosts(text)
 }
@@ -59,6 +64,37 @@ function parseYamlHosts(groups: Group): InventoryHosts {
 
 function isGroup(value: unknown): value is Group {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/**
+ * The hosts of a role's inventory in the layout of `renderRoleInventory`, by lines: four columns per level, one group,
+ * and its hosts last. Undefined for any other layout.
+ */
+function scanRoleHosts(text: string): InventoryHosts | undefined {
+  const start = text.indexOf('\n    hosts:\n')
+  // What the group has before its hosts are variables, which are indented further.
+  const head = text.slice(0, start).split('\n')
+  const isRole = /^[\w.-]+:$/.test(head[0] ?? '') && (head.length === 1 || head[1] === '    vars:')
+  if (start < 0 || !isRole || !head.slice(2).every((line) => line === '' || line.startsWith(' '.repeat(8)))) {
+    return undefined
+  }
+  const found = new Map<string, string>()
+  let name: string | undefined
+  for (const line of text.slice(start).split('\n').slice(2)) {
+    if (line === '' || /^ {13}/.test(line)) continue
+    const host = /^ {8}([\w.-]+):$/.exec(line)?.[1]
+    const address = /^ {12}ansible_host: ([\w.:-]+)$/.exec(line)?.[1]
+    if (host !== undefined) name = host
+    else if (
+      name === undefined ||
+      !line.startsWith(' '.repeat(12)) ||
+      /^ {12}ansible_host:/.test(line) !== (address !== undefined)
+    ) {
+      return undefined
+    }
+    if (name !== undefined) found.set(name, address ?? found.get(name) ?? name)
+  }
+  return found
 }
 
 function parseIniHosts(text: string): InventoryHosts | undefined {

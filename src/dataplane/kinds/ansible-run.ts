@@ -8,7 +8,13 @@ import * as z from 'zod'
 import { type KindDefinition, preserveUnknown } from '../../api/crd.ts'
 import { conditionSchema } from '../../api/ipset.ts'
 import type { Condition, SpecObject } from '../../api/object.ts'
-import { containerSchema, dnsConfigSchema, envVarSchema, extraMountSchema } from '../../api/pod.ts'
+import {
+  dnsConfigSchema,
+  envSchema,
+  extraMountsSchema,
+  initContainersSchema,
+  networkAttachmentsSchema,
+} from '../../api/pod.ts'
 
 const ansibleGroup = { group: 'ansibleee.openstack.org', version: 'v1alpha1' } as const
 
@@ -45,6 +51,7 @@ export const ansibleRoleSchema = z.object({
         tags: z.array(z.string()).optional(),
       }),
     )
+    .max(1024)
     .optional(),
 })
 
@@ -57,7 +64,7 @@ const ansibleRunSpecSchema = z.object({
   args: z.array(z.string()).optional().describe('replaces the whole command'),
   name: z.string().default('openstackansibleee').describe('the name of the container'),
   envConfigMapName: z.string().default('openstack-aee-default-env'),
-  env: z.array(envVarSchema).optional(),
+  env: envSchema.optional(),
   restartPolicy: z.enum(['OnFailure', 'Never']).default('Never'),
   preserveJobs: z.boolean().default(true),
   uid: z.int().meta({ format: 'int64' }).default(1001),
@@ -67,12 +74,12 @@ const ansibleRunSpecSchema = z.object({
     .meta(preserveUnknown)
     .optional()
     .describe('variables that win over those of the inventory'),
-  extraMounts: z.array(extraMountSchema).optional(),
+  extraMounts: extraMountsSchema.optional(),
   backoffLimit: z.int().meta({ format: 'int32' }).default(6),
   ttlSecondsAfterFinished: z.int().meta({ format: 'int32' }).optional(),
-  networkAttachments: z.array(z.string()).optional(),
+  networkAttachments: networkAttachmentsSchema.optional(),
   cmdLine: z.string().optional().describe('further options of ansible-playbook'),
-  initContainers: z.array(containerSchema).optional(),
+  initContainers: initContainersSchema.optional(),
   serviceAccountName: z.string().optional(),
   dnsConfig: dnsConfigSchema.optional(),
   debug: z.boolean().default(false),

@@ -9,7 +9,7 @@ import type { KindDefinition } from '../../api/crd.ts'
 import { conditionSchema } from '../../api/ipset.ts'
 import { networkName } from '../../api/netconfig.ts'
 import type { Condition, SpecObject } from '../../api/object.ts'
-import { envVarSchema, extraMountSchema } from '../../api/pod.ts'
+import { envSchema, extraMountsSchema, networkAttachmentsSchema } from '../../api/pod.ts'
 import { type AnsibleRole, ansibleRoleSchema } from './ansible-run.ts'
 import { baremetalTemplateSchema, secretReferenceSchema } from './baremetal-template.ts'
 
@@ -50,20 +50,18 @@ const nodeSectionSchema = z.object({
         defaultRoute: z.boolean().optional(),
       }),
     )
+    .max(256)
     .optional(),
   managementNetwork: z.string().optional(),
   ansibleUser: z.string().optional(),
   ansiblePort: z.int().optional(),
   ansibleVars: z.string().max(MAX_ANSIBLE_VARS).optional().describe('YAML: variables for the inventory'),
   ansibleSSHPrivateKeySecret: z.string().optional(),
-  extraMounts: z.array(extraMountSchema).optional(),
+  extraMounts: extraMountsSchema.optional(),
   userData: secretReferenceSchema.optional(),
   networkData: secretReferenceSchema.optional(),
   nova: novaTemplateSchema.optional(),
 })
-
-const networkAttachmentsSchema = z.array(z.string()).optional()
-const envSchema = z.array(envVarSchema).optional()
 
 export type DeployStrategy = z.input<typeof deployStrategySchema>
 export type NodeSection = z.infer<typeof nodeSectionSchema>
@@ -98,11 +96,12 @@ const roleSpecSchema = z.object({
   baremetalSetTemplate: baremetalTemplateSchema.optional(),
   nodeTemplate: nodeSectionSchema.optional(),
   preProvisioned: z.boolean().optional(),
-  env: envSchema,
+  env: envSchema.optional(),
   deployStrategy: deployStrategySchema.optional(),
-  networkAttachments: networkAttachmentsSchema,
+  networkAttachments: networkAttachmentsSchema.optional(),
   services: z
     .array(z.string())
+    .max(256)
     .default(['configure-network', 'validate-network', 'install-os', 'configure-os', 'run-os']),
 })
 
@@ -111,9 +110,9 @@ const nodeSpecSchema = z.object({
   node: nodeSectionSchema.optional(),
   role: z.string().optional(),
   ansibleHost: z.string().optional(),
-  env: envSchema,
+  env: envSchema.optional(),
   deployStrategy: deployStrategySchema.optional(),
-  networkAttachments: networkAttachmentsSchema,
+  networkAttachments: networkAttachmentsSchema.optional(),
 })
 
 export type DataPlaneRoleSpec = z.input<typeof roleSpecSchema>

@@ -1,22 +1,30 @@
 /** Defines the fields that the objects of all OpenStack services on nodes share (phase 1). */
 import * as z from 'zod'
 import type { SpecObject } from '../../api/object.ts'
-import { dnsConfigSchema } from '../../api/pod.ts'
+import { dnsConfigSchema, networkAttachmentsSchema } from '../../api/pod.ts'
 import { type Applied, appliedSchema, type CommonStatus, commonStatusFields } from './data-plane.ts'
+
+/** Characters. Checking takes about a microsecond for each, in which no other object is reconciled. */
+const MAX_CUSTOM_CONFIG = 64 * 1024
 
 export const serviceSpecFields = {
   dataplaneNodeName: z.string().optional().describe('the OpenStackDataPlaneNode that this service runs on'),
   customServiceConfig: z
     .string()
+    .max(MAX_CUSTOM_CONFIG)
     .optional()
     .describe('oslo.config text that wins over the generated one; never written by a controller'),
-  defaultConfigOverwrite: z.record(z.string(), z.string()).optional().describe('further files for the host, by name'),
+  defaultConfigOverwrite: z
+    .record(z.string(), z.string())
+    .meta({ maxProperties: 256 })
+    .optional()
+    .describe('further files for the host, by name'),
   inventoryConfigMapName: z
     .string()
     .optional()
     .describe('a Secret with this name is read first, then a ConfigMap; key `inventory`'),
   sshKeySecretName: z.string().optional().describe('key `ssh-privatekey`'),
-  networkAttachments: z.array(z.string()).optional(),
+  networkAttachments: networkAttachmentsSchema.optional(),
   deploy: z.boolean().default(true).describe('false: configuration is generated, nothing runs'),
   ansibleEEContainerImage: z.string().optional(),
   dnsConfig: dnsConfigSchema.optional(),

@@ -119,26 +119,34 @@ export function effectiveAnnotation(
 }
 
 /** An inventory is stored in a Secret, and parsing blocks all other controllers. */
-const LIMITS = { expandedLength: 1024 * 1024, aliases: 200 }
+const LIMITS = { expandedLength: 1024 * 1024, aliases: 200, tokens: 25_000 }
 
-/** Returns no variables for a text that cannot be parsed or is too long; `ansibleVarsProblem` reports it. */
-export function parseAnsibleVars(text: string | undefined): AnsibleVars {
-  if (text === undefined || text.length > MAX_ANSIBLE_VARS) return {}
-  const { value } = readYaml(text, 'ansibleVars', LIMITS)
-  return isMapping(value) ? value : {}
+export interface AnsibleVarsReading {
+  readonly vars: AnsibleVars
+  /** Why the text is not a mapping of variables; undefined when it is one. */
+  readonly problem?: string
 }
 
-/** Why the text is not a mapping of variables; undefined when it is one. */
-export function ansibleVarsProblem(text: string | undefined): string | undefined {
-  if (text === undefined || text.trim() === '') return undefined
-  if (text.length > MAX_ANSIBLE_VARS) return `it is longer than ${MAX_ANSIBLE_VARS} characters`
+export function readAnsibleVars(text: string | undefined): AnsibleVarsReading {
+  if (text === undefined || text.trim() === '') return { vars: {} }
+  if (text.length > MAX_ANSIBLE_VARS) return { vars: {}, problem: `it is longer than ${MAX_ANSIBLE_VARS} characters` }
   const { value, findings } = readYaml(text, 'ansibleVars', LIMITS)
   const [first] = findings
   if (first) {
     const line = first.where && 'line' in first.where ? `line ${first.where.line}: ` : ''
-    return `${line}${first.message}`
+    return { vars: {}, problem: `${line}${first.message}` }
   }
-  return value === null || isMapping(value) ? undefined : 'it is not a mapping of names to values'
+  if (isMapping(value)) return { vars: value }
+  return { vars: {}, ...(value !== null && { problem: 'it is not a mapping of names to values' }) }
+}
+
+/** Returns no variables for a text that is not a mapping; `ansibleVarsProblem` reports it. */
+export function parseAnsibleVars(text: string | undefined): AnsibleVars {
+  return readAnsibleVars(text).vars
+}
+
+export function ansibleVarsProblem(text: string | undefined): string | undefined {
+  return readAnsibleVars(text).problem
 }
 
 function isMapping(value: unknown): value is AnsibleVars {

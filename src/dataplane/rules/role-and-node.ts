@@ -9,7 +9,7 @@ import {
   unsafeHostField,
 } from '../findings/data-plane.ts'
 import type { DataPlaneNode, DataPlaneRole, DeployStrategy, NodeSection } from '../kinds/data-plane.ts'
-import { ansibleVarsProblem, parseAnsibleVars } from './inheritance.ts'
+import { readAnsibleVars } from './inheritance.ts'
 import type { ServiceAnnotation } from './service-annotation.ts'
 
 export interface FieldFinding {
@@ -65,12 +65,12 @@ function checkSection(section: NodeSection, field: string, owner: 'role' | 'node
 function checkVarsAndNova(section: NodeSection, field: string, owner: 'role' | 'node'): readonly FieldFinding[] {
   const { ansibleVars, nova } = section
   const varsField = `${field}.ansibleVars`
-  const problem = ansibleVarsProblem(ansibleVars)
+  const { vars, problem } = readAnsibleVars(ansibleVars)
   if (problem !== undefined) {
     const unreadable = finding(unreadableAnsibleVars, { field: varsField, why: problem })
     return [{ field: varsField, value: ansibleVars, finding: unreadable }]
   }
-  const hidden = checkAnsibleVars(parseAnsibleVars(ansibleVars), []).map((found) => ({
+  const hidden = checkAnsibleVars(vars, []).map((found) => ({
     field: varsField,
     value: undefined,
     finding: found,

@@ -22,6 +22,14 @@ export const anotherRun = problem<{ holder: string }>({
   remedy: () => 'wait until it has ended; a run that died frees the cluster within half a minute',
 })
 
+export const recordsTerminating = problem<{ namespace: string }>({
+  code: 'SL4035',
+  severity: 'error',
+  message: ({ namespace }) => `namespace ${namespace}, which holds the records and the Lease of runs, is being deleted`,
+  remedy: ({ namespace }) =>
+    `run the same command again when it is gone; \`kubectl get namespace ${namespace} -o yaml\` shows what it waits for`,
+})
+
 export const leaseLost = problem<object>({
   code: 'SL4047',
   severity: 'error',

@@ -32,12 +32,14 @@ it('keeps the heap of the operator as it is', async () => {
   await expect.poll(readiness, { timeout: 60_000 }).toContain('[+] Secret')
   await cluster.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'other' } })
   const before = retainedHeap()
-  // One text for each object: equal strings would be one value in this process, but not in the operator.
+  // With the labels of the ConfigMaps that the operator watches. One text for each object: equal strings would be one value in this process, but not in the operator.
   await mapConcurrently([...Array(OBJECTS).keys()], 8, async (index) => {
-    const kind = index % 4 === 0 ? 'ConfigMap' : 'Secret'
+    const kind = index % 2 === 0 ? 'ConfigMap' : 'Secret'
     const text = `${index} `.padEnd(BYTES, 'x')
     const data = kind === 'Secret' ? { text: Buffer.from(text).toString('base64') } : { text }
-    await cluster.client.create({ apiVersion: 'v1', kind, metadata: { name: `n${index}`, namespace: 'other' }, data })
+    const labels = kind === 'ConfigMap' ? { 'dnsmasq.openstack.org/name': 'dns', dnsmasqhosts: 'dnsdata' } : {}
+    const metadata = { name: `n${index}`, namespace: 'other', labels }
+    await cluster.client.create({ apiVersion: 'v1', kind, metadata, data })
   })
   const counted = async (): Promise<number> => (await metric('reflector_events_total')) ?? 0
   await expect.poll(counted, { timeout: 60_000 }).toBeGreaterThanOrEqual(OBJECTS)

@@ -184,5 +184,16 @@ describe('the installed operator', () => {
     const ref = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'default', name }
     await cluster.client.patch(ref, { spec: { replicas: 1 } }, { type: 'merge' })
     await left?.says('SL5102')
+    const running = async (): Promise<string> =>
+      (await (await fetch(`http://127.0.0.1:${left?.healthPort}/metrics`)).text())
+        .split('\n')
+        .filter((line) => line.startsWith('stackloom_infra_operator_running'))
+        .join()
+    await expect.poll(running, soon).toBe('stackloom_infra_operator_running 1')
+    const events = async (): Promise<string> =>
+      JSON.stringify((await cluster.client.list({ apiVersion: 'events.k8s.io/v1', kind: 'Event' })).items)
+    await expect.poll(events, soon).toContain('SL5102')
+    await cluster.client.patch(ref, { spec: { replicas: 0 } }, { type: 'merge' })
+    await expect.poll(running, soon).toBe('stackloom_infra_operator_running 0')
   })
 })

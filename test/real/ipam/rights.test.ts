@@ -3,7 +3,7 @@
  * does its whole work with exactly the rights that `operator install` grants. Then uninstalls it.
  */
 import type { ChildProcess } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -15,6 +15,7 @@ import { main } from '../../../src/cli/main.ts'
 import { dnsMasqs } from '../../../src/controllers/dns/dns-kinds.ts'
 import { ansibleRuns } from '../../../src/dataplane/kinds/ansible-run.ts'
 import { dataPlaneNodes } from '../../../src/dataplane/kinds/data-plane.ts'
+import { createAuthority } from '../../../src/pki/authority.ts'
 import { useCluster } from '../../cluster.ts'
 import { dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../data-plane.ts'
 import { dnsMasq } from '../../dns.ts'
@@ -152,6 +153,22 @@ describe('an operator that is limited to a namespace', { timeout: 240_000 }, () 
     expect(page.text).toContain('leader_election_master_status')
   })
 
+  it('serves /metrics of an observer over HTTPS, with a certificate that is given', async () => {
+    const authority = await createAuthority({ commonName: 'test' })
+    const issued = await authority.issue({ commonName: 'observer', hosts: ['127.0.0.1'], uses: ['server'] })
+    const certDir = path.join(folder, 'certificate')
+    await mkdir(certDir)
+    await writeFile(path.join(certDir, 'tls.crt'), issued.certificate)
+    await writeFile(path.join(certDir, 'tls.key'), issued.privateKey)
+    const observer = await launchOperator(cluster, { observe: true, certDir })
+    await observer.says('metrics are served over HTTPS')
+    expect(await scrape(undefined, observer)).toMatchObject({ code: 401 })
+    const page = await scrape(await requestToken(cluster, namespace, 'reader'), observer)
+    expect(page.code).toBe(200)
+    expect(page.text).toContain('stackloom_ipam_addresses_used')
+    await observer.stop()
+  })
+
   it('reports a right that was taken away, and what it is for', async () => {
     for (const operator of operators.splice(0)) await operator.stop()
     const name = `${HOME}-part`
@@ -165,9 +182,12 @@ describe('an operator that is limited to a namespace', { timeout: 240_000 }, () 
   })
 })
 
-async function scrape(token: string | undefined): Promise<{ code: number | undefined; text: string }> {
+async function scrape(
+  token: string | undefined,
+  operator = operators[0],
+): Promise<{ code: number | undefined; text: string }> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
-  const port = operators[0]?.webhookPort
+  const port = operator?.webhookPort
   return new Promise((resolve, reject) => {
     const options = { host: '127.0.0.1', port, path: '/metrics', headers, rejectUnauthorized: false }
     request(options, (response) => {

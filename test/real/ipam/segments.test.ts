@@ -1,6 +1,6 @@
 /** Attacks the addresses of a namespace from another one, through a real API server and with the operator running. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type IpSet, ipSets } from '../../../src/api/ipset.ts'
+import { type IpSet, ipSets, reservations } from '../../../src/api/ipset.ts'
 import { useCluster } from '../../cluster.ts'
 import { ipSet, netConfig, threeNetworks } from '../../ipam.ts'
 import { type RunningOperator, startOperator } from './operator.ts'
@@ -41,4 +41,32 @@ it('does not let a namespace exhaust the addresses of another by a copy of its N
   await expect.poll(() => ready('victim', 'b'), soon).toBe('True')
   const held = (await cluster.client.list(ipSets, { namespace: 'attacker' })).items as unknown as readonly IpSet[]
   expect(held.flatMap(({ status }) => status?.reservations ?? [])).toEqual([])
+}, 240_000)
+
+it('does not let a Reservation or a fixedIP take an address outside of its subnet', async () => {
+  const victim = netConfig(threeNetworks)
+  const elsewhere = threeNetworks.networks.slice(0, 1).map((network) => ({
+    ...network,
+    subnets: network.subnets.map(({ vlan, name }) => {
+      const allocationRanges = [{ start: '10.200.0.10', end: '10.200.0.20' }]
+      return { name, cidr: '10.200.0.0/24', allocationRanges, ...(vlan !== undefined && { vlan }) }
+    }),
+  }))
+  const names = ['owner', 'reserver']
+  for (const name of names) {
+    await cluster.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  }
+  await cluster.client.create({ ...victim, metadata: { ...victim.metadata, namespace: 'owner' } })
+  const attack = netConfig({ networks: elsewhere })
+  await cluster.client.create({ ...attack, metadata: { ...attack.metadata, namespace: 'reserver' } })
+  await cluster.client.create({
+    ...reservations,
+    metadata: { name: 'x', namespace: 'reserver' },
+    spec: { ipSetRef: {}, reservation: { 'net-1': { network: 'net-1', subnet: 'subnet1', address: '172.17.0.150' } } },
+  })
+  await cluster.client.create(ipSet('x', [{}], 'reserver'))
+  const message = async (): Promise<string> => JSON.stringify((await read('reserver', 'x'))?.status ?? {})
+  await expect.poll(message, soon).toContain('172.17.0.150 is not in subnet subnet1 of net-1')
+  await cluster.client.create(ipSet('a', [{ fixedIP: '172.17.0.150' }], 'owner'))
+  await expect.poll(() => ready('owner', 'a'), soon).toBe('True')
 }, 240_000)
