@@ -49,6 +49,7 @@ export const chunkGroups: readonly (readonly string[])[] = [
     'src/cli/files.ts',
     'src/cli/questions.ts',
     'src/cli/repeatable.ts',
+    'src/cli/schema/schema-file.ts',
     'src/cli/output/format.ts',
   ],
   // Owners of addresses.
