@@ -56,7 +56,7 @@ function findDate(file: string, name: string): string | undefined {
 function rank(name: string): readonly number[] {
   const feature = /^(\d+)\.(\d+)-(?:fr(\d+))?/.exec(name)
   // A name such as 19.0-dev is after the feature releases of its version.
-  if (feature) return [1, ...feature.slice(1).map((number = 'Infinity') => Number(number))]
+  if (feature) return [1, ...[1, 2, 3].map((group) => Number(feature[group] ?? 'Infinity'))]
   if (/^\d+-stable$/.test(name)) return [2, Number.parseInt(name, 10)]
   if (name === 'main') return [3]
   // Of all releases 18.0-fr2 differs least from these modules.

@@ -92,7 +92,9 @@ function deploymentsEnded(changes: readonly ObjectChange[], view: LiveView): Rea
     .all(DATA_PLANE_DEPLOYMENT)
     .filter((deployment) => isRunningDeployment(deployment))
     .filter((deployment) =>
-      getList(deployment, 'spec', 'nodeSets').some((name) => changed.has(`${deployment.metadata.namespace}/${name}`)),
+      getList(deployment, 'spec', 'nodeSets').some((name) =>
+        changed.has(`${deployment.metadata.namespace}/${String(name)}`),
+      ),
     )
   return worst(running.map((deployment) => progressing(`${formatObjectName(deployment)} to end`)))
 }
