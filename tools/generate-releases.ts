@@ -35,8 +35,11 @@ export function readReleaseFolder(folder: string): KnownRelease {
   const name = path.basename(folder)
   const files = readdirSync(folder).filter((file) => /\.(?:json|ya?ml)$/.test(file))
   const crds = files.sort().map((file) => load(readFileSync(path.join(folder, file), 'utf8')))
+  const release = readRelease(crds)
+  if (!release.kinds['OpenStackControlPlane'])
+    throw new Error(`${folder} has no CRD of OpenStackControlPlane: copy config/crd/bases of openstack-operator to it`)
   const date = findDate(path.join(path.dirname(folder), 'index.json'), name)
-  return { name, ...(date !== undefined && { date }), ...readRelease(crds) }
+  return { name, ...(date !== undefined && { date }), ...release }
 }
 
 function findDate(file: string, name: string): string | undefined {
@@ -51,8 +54,9 @@ function findDate(file: string, name: string): string | undefined {
 
 /** The oldest first; branches that still change are last. */
 function rank(name: string): readonly number[] {
-  const feature = /^(\d+)\.(\d+)-fr(\d+)$/.exec(name)
-  if (feature) return [1, ...feature.slice(1).map(Number)]
+  const feature = /^(\d+)\.(\d+)-(?:fr(\d+))?/.exec(name)
+  // A name such as 19.0-dev is after the feature releases of its version.
+  if (feature) return [1, ...[1, 2, 3].map((group) => Number(feature[group] ?? 'Infinity'))]
   if (/^\d+-stable$/.test(name)) return [2, Number.parseInt(name, 10)]
   if (name === 'main') return [3]
   // Of all releases 18.0-fr2 differs least from these modules.

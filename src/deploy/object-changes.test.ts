@@ -48,6 +48,42 @@ describe('compareObject', () => {
     })
   })
 
+  const nodeSet = (hosts: readonly string[], networks: readonly string[] = []): KubeObject => ({
+    apiVersion: 'dataplane.openstack.org/v1beta1',
+    kind: 'OpenStackDataPlaneNodeSet',
+    metadata: { name: 'compute', namespace: 'openstack' },
+    spec: { nodes: Object.fromEntries(hosts.map((name) => [name, { networks: networks.map((name) => ({ name })) }])) },
+  })
+
+  it('finds a field that we applied and that is desired no longer', () => {
+    expect(compareObject(nodeSet(['compute-0']), applied(nodeSet(['compute-0', 'compute-1'])))).toMatchObject({
+      change: 'update',
+      fields: [{ path: 'spec.nodes.compute-1', desired: undefined, live: { networks: [] } }],
+    })
+  })
+
+  it('finds an item that left a list which we own as a whole', () => {
+    const live = applied(nodeSet(['compute-0'], ['ctlplane', 'tenant']))
+    expect(compareObject(nodeSet(['compute-0'], ['ctlplane']), live)).toMatchObject({
+      change: 'update',
+      fields: [{ path: 'spec.nodes.compute-0.networks' }],
+    })
+  })
+
+  it('does not count fields that the server or another manager has added', () => {
+    expect(compareObject(pool, changed(pool, { defaulted: true })).change).toBe('unchanged')
+    const live = applied(pool)
+    const [ours] = live.metadata.managedFields ?? []
+    const theirs = {
+      manager: 'kubectl',
+      operation: 'Apply' as const,
+      apiVersion: 'v1',
+      fieldsV1: { 'f:spec': { 'f:x': {} } },
+    }
+    const shared = { ...live, metadata: { ...live.metadata, managedFields: ours ? [ours, theirs] : [] } }
+    expect(compareObject(pool, { ...shared, spec: { ...(pool['spec'] as object), x: 1 } }).change).toBe('unchanged')
+  })
+
   it('returns take over when another manager has set the right values', () => {
     const { change, foreign, risk } = compareObject(pool, applied(pool, 'kubectl'))
     expect({ change, risk }).toEqual({ change: 'take over', risk: 'safe' })

@@ -1,7 +1,8 @@
 /**
  * Compares desired objects with live ones: what an apply would change, as a value to print before anything is done.
  *
- * An object is unchanged only if it has every desired field and we own them: a hash would miss a manual edit. Pure.
+ * An object is unchanged only if it has every desired field, we own them, and we own no others: a hash would miss a
+ * manual edit. Pure.
  */
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
 import { formatGroupKind, type SnapshotIndex } from '../api/snapshot.ts'
@@ -12,6 +13,7 @@ import {
   type ForeignField,
   fieldDifferences,
   foreignFields,
+  removedFields,
 } from '../verify/field-differences.ts'
 
 /** Manages every field that the site's objects have from us. */
@@ -50,7 +52,10 @@ export function compareObjects(objects: readonly KubeObject[], index: SnapshotIn
 
 export function compareObject(desired: KubeObject, live: KubeObject | undefined): ObjectChange {
   if (!live) return { change: 'create', desired, fields: [], foreign: [], risk: createRisk(desired) }
-  const fields = fieldDifferences(desired, live)
+  const different = fieldDifferences(desired, live)
+  const known = new Set(different.map(({ path }) => path))
+  const removed = removedFields(desired, live, FIELD_MANAGER).filter(({ path }) => !known.has(path))
+  const fields = [...different, ...removed]
   const foreign = foreignFields(desired, live, FIELD_MANAGER)
   const change = fields.length > 0 ? 'update' : foreign.length > 0 ? 'take over' : 'unchanged'
   const risk = change === 'update' ? updateRisk(desired, fields) : 'safe'

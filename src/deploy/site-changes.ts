@@ -28,6 +28,7 @@ import {
   staleObjects,
 } from './inventory.ts'
 import type { LiveView } from './live-view.ts'
+import { findHostsInLeftovers } from './moved-hosts.ts'
 import {
   compareObjects,
   distinctKinds,
@@ -81,12 +82,14 @@ export async function diffSite(
   const { findings, settings } = checkCluster(plan, view.index(), await readControlPlaneCrd(client))
   const refused = refusedFields(selected, plan.slots.release, await readReleaseCrds(client))
   const names = plan.clouds.map(({ name }) => name)
+  const leftovers = findLeftovers(plan, documents, inventories, selection.clouds)
+  const stranded = strandedFindings(names, changes, inventories)
   return {
     documents: changes,
     settings,
-    leftovers: findLeftovers(plan, documents, inventories, selection.clouds),
+    leftovers,
     inventories,
-    findings: [...findings, ...refused, ...strandedFindings(names, changes, inventories)],
+    findings: [...findings, ...refused, ...stranded, ...findHostsInLeftovers(objects, leftovers, view.index())],
   }
 }
 
@@ -208,7 +211,12 @@ export async function dryRun(
 
 function withServerResult(change: DocumentChange, after: KubeObject): DocumentChange {
   if (!change.live) return change
-  const fields = fieldDifferences(withoutServerFields(after), withoutServerFields(change.live))
+  const [before, result] = [withoutServerFields(change.live), withoutServerFields(after)]
+  const removed = fieldDifferences(before, result).filter(({ live }) => live === undefined)
+  const fields = [
+    ...fieldDifferences(result, before),
+    ...removed.map(({ path, desired }) => ({ path, desired: undefined, live: desired })),
+  ]
   return fields.length > 0 ? { ...change, fields } : { ...change, change: 'take over', risk: 'safe', fields: [] }
 }
 

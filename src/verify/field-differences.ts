@@ -79,6 +79,57 @@ function joinPath(path: string, key: string): string {
   return /^[A-Za-z0-9_-]+$/.test(key) ? `${path}.${key}` : `${path}["${key}"]`
 }
 
+/**
+ * Fields that `manager` has applied and that are desired no longer: an apply removes them. Fields that the server or
+ * other managers have added do not count.
+ */
+export function removedFields(desired: KubeObject, live: KubeObject, manager: string): readonly FieldDifference[] {
+  const removed: FieldDifference[] = []
+  for (const { fieldsV1 = {} } of appliedEntries(live, manager)) {
+    // The server stores `stringData` in `data`, so its owner cannot be compared.
+    const { [`f:data`]: _, ...fields } = fieldsV1 as Readonly<Record<string, unknown>>
+    findRemoved(desired.kind === 'Secret' ? fields : fieldsV1, desired, live, '', removed)
+  }
+  return removed
+}
+
+function findRemoved(fields: unknown, desired: unknown, live: unknown, path: string, into: FieldDifference[]): void {
+  if (!isRecord(fields) || live === undefined) return
+  const keys = Object.keys(fields).filter((key) => key !== '.')
+  // A list that is owned as a whole is replaced as a whole.
+  if (keys.length === 0 && Array.isArray(desired) && Array.isArray(live) && desired.length < live.length)
+    into.push({ path, desired, live })
+  for (const key of keys) {
+    const [next, nextPath] = findStep(key, live, path)
+    const [wanted] = findStep(key, desired, path)
+    if (wanted === undefined || wanted === null) {
+      if (next !== undefined) into.push({ path: nextPath, desired: undefined, live: next })
+    } else findRemoved(fields[key], wanted, next, nextPath, into)
+  }
+}
+
+/** The value that a key of `fieldsV1` names: a field, an item with these keys, or an item of a set. */
+function findStep(key: string, parent: unknown, path: string): readonly [unknown, string] {
+  const name = key.slice(2)
+  if (key.startsWith('f:'))
+    return [isRecord(parent) ? parent[name] : undefined, path === '' ? name : joinPath(path, name)]
+  const items = Array.isArray(parent) ? (parent as readonly unknown[]) : []
+  const identity: unknown = JSON.parse(name)
+  const found = items.find((item) =>
+    key.startsWith('k:') && isRecord(identity) && isRecord(item)
+      ? Object.entries(identity).every(([field, value]) => item[field] === value)
+      : item === identity,
+  )
+  return [found, `${path}[${name}]`]
+}
+
+function appliedEntries(live: KubeObject, manager: string) {
+  const entries = live.metadata.managedFields ?? []
+  return entries.filter(
+    (entry) => entry.manager === manager && entry.operation === 'Apply' && entry.subresource === undefined,
+  )
+}
+
 /** A desired field that another manager owns. */
 export interface ForeignField {
   readonly path: string
@@ -88,9 +139,7 @@ export interface ForeignField {
 /** Desired fields that `manager` has not applied. Another manager may change such a field even if its value is correct now. */
 export function foreignFields(desired: KubeObject, live: KubeObject, manager: string): readonly ForeignField[] {
   const entries = live.metadata.managedFields ?? []
-  const applied = entries
-    .filter((entry) => entry.manager === manager && entry.operation === 'Apply' && entry.subresource === undefined)
-    .map((entry) => entry.fieldsV1 ?? {})
+  const applied = appliedEntries(live, manager).map((entry) => entry.fieldsV1 ?? {})
   const foreign: ForeignField[] = []
   const others = entries.filter((entry) => entry.manager !== manager)
   for (const path of leafPaths(ownableFields(desired), [])) {

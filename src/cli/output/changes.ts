@@ -70,8 +70,8 @@ const SHOWN = 12
 
 /** One line if it fits; otherwise removed and added values on their own lines, of a list only those that differ. */
 function formatField({ path, desired, live }: FieldDifference, width: number): readonly string[] {
-  const old = live === undefined ? '(none)' : JSON.stringify(live)
-  const line = oneLine(`${path}: ${old} -> ${JSON.stringify(desired)}`)
+  const format = (value: unknown): string => (value === undefined ? '(none)' : JSON.stringify(value))
+  const line = oneLine(`${path}: ${format(live)} -> ${format(desired)}`)
   if (line.length <= width) return [line]
   const formatItem = (sign: string) => (value: string) => truncate(`  ${sign} ${oneLine(value)}`, width)
   const before = formatItems(live)

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import pc from 'picocolors'
 import { lockMismatch, needsConsent } from '../../deploy/findings/up.ts'
 import type { SiteChanges } from '../../deploy/site-changes.ts'
-import { type ExitCode, failure } from '../../errors/failure.ts'
+import { type ExitCode, Failure, failure } from '../../errors/failure.ts'
 import type { Plan, PlannedCloud } from '../../plan/plan.ts'
 import type { RunReport } from '../../run/engine.ts'
 import type { ClusterFlags } from '../cluster.ts'
@@ -79,6 +79,7 @@ async function run(deployment: Deployment, options: Options, io: Io): Promise<Ex
   rejectUnfit(changes)
   await rejectLockConflicts(deployment, changes, options)
   if (options.dryRun) return showChanges(changes, deployment, options, io)
+  await rejectRefusedUpdates(changes, deployment, options, io)
   const { mayConfigureCluster } = await askConsent(changes, options, io)
   const leaving = options.prune ? changes.leftovers.map(({ ref }) => ref) : []
   const mayInterrupt = await askToInterrupt(leaving, client, options, io)
@@ -126,6 +127,18 @@ async function showChanges(
   printFindings([...findings, ...refusals], io)
   io.stderr('dry run: nothing was changed\n')
   return refusals.length > 0 ? 1 : 0
+}
+
+/** An update that the operators refuse stops the run before its first write, not in the middle. */
+async function rejectRefusedUpdates(
+  { documents }: SiteChanges,
+  { connection }: Deployment,
+  { forceConflicts = false }: Options,
+  io: Io,
+): Promise<void> {
+  const { findRefusedUpdates } = await import('../../deploy/refused-updates.ts')
+  const refused = await findRefusedUpdates(documents, connection.client, { force: forceConflicts, signal: io.stop })
+  if (refused.length > 0) throw new Failure(refused, 1)
 }
 
 /** Shows what would change, and asks before a change with a risk. */

@@ -189,6 +189,40 @@ export const refusedByCrd = problem<{
     `plan for this cluster: \`stackloom plan --crd live\`, or set spec.cluster.release${/^\S+$/.test(cluster) ? ` to ${cluster}` : ''}`,
 })
 
+/** What to do instead, by the words of the operators' rules. */
+const waysAround: readonly (readonly [RegExp, string])[] = [
+  [/scal(?:e-in|ing down)/, 'keep the number of replicas: the operator does not move the data of a removed one'],
+  [/layout/i, 'keep `type`, or add a glance API of another name with the new type and move to it'],
+  [/DatabaseInstance/, 'keep `databaseInstance`: the operator does not move the data'],
+  [
+    /network \S+ removed|of a subnet must not change/,
+    'keep the network as it is while hosts have addresses of it, or remove the hosts of the cloud first and add them again',
+  ],
+  [/bmhLabelSelector|hardwareReqs/, 'keep both fields, or add a node set with the new ones and move the hosts to it'],
+  [
+    /must be in the list of current or previous available versions/,
+    'see the versions with `stackloom update --dry-run`',
+  ],
+]
+
+export const updateRefused = problem<{ object: string; reasons: readonly string[] }>({
+  code: 'SL4030',
+  severity: 'error',
+  message: ({ object, reasons }) => `the cluster refuses the update of ${object}: ${reasons.join('; ')}`,
+  remedy: ({ reasons }) =>
+    waysAround.find(([words]) => reasons.some((reason) => words.test(reason)))?.[1] ??
+    'take the change of these fields back in the site file',
+})
+
+export const hostInLeftover = problem<{ hosts: readonly string[]; from: string; to: string; namespace: string }>({
+  code: 'SL4031',
+  severity: 'error',
+  message: ({ hosts, from, to }) =>
+    `${formatSome(hosts)} moved to the node set ${to}, but the node set ${from}, which left the site file, still has ${hosts.length > 1 ? 'them' : 'it'}`,
+  remedy: ({ from, namespace }) =>
+    `delete the old one, which does not touch its hosts: \`kubectl -n ${namespace} delete openstackdataplanenodeset ${from}\`; then run the same command again`,
+})
+
 export const runTimedOut = problem<{ ms: number }>({
   code: 'SL4100',
   severity: 'error',

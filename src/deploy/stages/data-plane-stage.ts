@@ -3,8 +3,8 @@
  *
  * A Deployment runs once. It must not start before the NodeSets are set up: it would fail and stay failed.
  */
-import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
-import { formatObjectName } from '../../api/raw-object.ts'
+import { type GroupVersionKind, type KubeObject, objectKey } from '../../api/object.ts'
+import { formatObjectName, getList } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
 import { failure } from '../../errors/failure.ts'
 import type { Connection } from '../../kube/connect.ts'
@@ -13,10 +13,19 @@ import type { WriteGuard } from '../../kube/write-guard.ts'
 import type { StageContext } from '../../run/stage.ts'
 import { nodeSetSetupReadiness } from '../../verify/readiness/openstack.ts'
 import { applyRule, progressing, type Readiness, worst } from '../../verify/readiness/verdict.ts'
+import { DATA_PLANE_DEPLOYMENT, isRunningDeployment } from '../../verify/running-deployments.ts'
 import { applyChanges } from '../apply.ts'
 import { discoveryFailed } from '../findings/up.ts'
-import { waitUntilReady } from '../live-view.ts'
-import { compareObjects, distinctKinds, FIELD_MANAGER, findLive, objectRef } from '../object-changes.ts'
+import { type LiveView, waitUntilReady } from '../live-view.ts'
+import { departures } from '../moved-hosts.ts'
+import {
+  compareObjects,
+  distinctKinds,
+  FIELD_MANAGER,
+  findLive,
+  type ObjectChange,
+  objectRef,
+} from '../object-changes.ts'
 import { retry } from '../retry.ts'
 import { type ApplyDeps, applyAndWait, type StageWork } from './apply-and-wait.ts'
 
@@ -53,6 +62,14 @@ export function dataPlaneStage(deps: DataPlaneDeps, namespace: string, objects: 
     work: async (context) => {
       await view.watch([...distinctKinds(objects), ...relatedKinds], context)
       const first = objects.filter((object) => !isDeployment(object))
+      // The operator refuses to change a NodeSet while a Deployment runs on it.
+      await waitUntilReady(
+        () => deploymentsEnded(compareObjects(nodeSets, view.index()), view),
+        view,
+        context,
+        namespace,
+      )
+      await applyChanges(departures(compareObjects(nodeSets, view.index())), deps, context)
       await applyChanges(compareObjects(first, view.index()), deps, context)
       const areSetUp = (): Readiness => worst(nodeSets.map((nodeSet) => setupReadiness(nodeSet, deps, context)))
       await waitUntilReady(areSetUp, view, context, namespace)
@@ -63,6 +80,23 @@ export function dataPlaneStage(deps: DataPlaneDeps, namespace: string, objects: 
         if (!isDiscovered(deployment)) await markDiscovered(deployment, deps, context)
     },
   }
+}
+
+/** Ready when no Deployment runs on a NodeSet that is to be changed. */
+function deploymentsEnded(changes: readonly ObjectChange[], view: LiveView): Readiness {
+  const changed = new Set(
+    changes.filter(({ change }) => change === 'update').map(({ desired }) => objectKey(desired.metadata)),
+  )
+  const running = view
+    .index()
+    .all(DATA_PLANE_DEPLOYMENT)
+    .filter((deployment) => isRunningDeployment(deployment))
+    .filter((deployment) =>
+      getList(deployment, 'spec', 'nodeSets').some((name) =>
+        changed.has(`${deployment.metadata.namespace}/${String(name)}`),
+      ),
+    )
+  return worst(running.map((deployment) => progressing(`${formatObjectName(deployment)} to end`)))
 }
 
 async function markDiscovered(

@@ -62,18 +62,30 @@ export function cloudServices(cloud: Cloud, table: SlotTable, locate: LocatePath
 /** The default services and those that the file names, with what these need unless the file disables it. */
 function enabledServices(cloud: Cloud): readonly string[] {
   const asked = serviceCatalogue.filter((entry) => switchOf(cloud, entry.name) ?? entry.standard)
-  const needed = asked.flatMap((entry) => entry.needs).filter((name) => switchOf(cloud, name) !== false)
+  const needed = asked
+    .flatMap((entry) => neededServices(cloud, entry))
+    .filter((name) => switchOf(cloud, name) !== false)
   const wanted = new Set([...asked.map((entry) => entry.name), ...needed])
   return serviceCatalogue.map((entry) => entry.name).filter((name) => wanted.has(name))
+}
+
+function neededServices(cloud: Cloud, { name, needs, needsWhen }: ServiceEntry): readonly string[] {
+  const isOn = needsWhen && rawValue(cloud, name, needsWhen.when.split('.')) === true
+  return isOn ? [...needs, ...needsWhen.needs] : needs
 }
 
 function findContradictions(cloud: Cloud, wanted: readonly string[], locate: LocatePath): readonly Finding[] {
   const found: Finding[] = []
   const refused = Object.keys(cloud.file.services ?? {}).some((name) => switchOf(cloud, name) === false)
-  for (const name of refused ? wanted : []) {
-    for (const need of findService(name)?.needs ?? []) {
-      if (wanted.includes(need)) continue
-      const where = locate([...cloud.path, 'services', need])
+  for (const name of wanted) {
+    const entry = findService(name)
+    if (!entry) continue
+    const off = [
+      ...(refused ? neededServices(cloud, entry).filter((need) => !wanted.includes(need)) : []),
+      ...(entry.needsOn ?? []).filter((path) => isSwitchedOff(cloud, path)).map((path) => path.replace('.enabled', '')),
+    ]
+    for (const need of off) {
+      const where = locate([...cloud.path, 'services', need.split('.')[0] ?? need])
       found.push(finding(neededServiceOff, { cloud: cloud.name, service: name, need }, { where }))
     }
   }
@@ -84,6 +96,12 @@ function findContradictions(cloud: Cloud, wanted: readonly string[], locate: Loc
     found.push(finding(serviceSwitchedByOverride, { cloud: cloud.name, service: name, enabled }, { where }))
   }
   return found
+}
+
+/** Whether raw fields switch a part of a service off: `telemetry.ceilometer.enabled`. */
+function isSwitchedOff(cloud: Cloud, path: string): boolean {
+  const [name = '', ...fields] = path.split('.')
+  return rawValue(cloud, name, fields) === false
 }
 
 /** What the file says: on, off, or nothing. Settings without `enabled` mean on. */

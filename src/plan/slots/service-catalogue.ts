@@ -33,6 +33,10 @@ export interface ServiceEntry {
   readonly standard: boolean
   /** The services that it needs. */
   readonly needs: readonly string[]
+  /** A switch in its template, and the services that it needs while that is true. */
+  readonly needsWhen?: { readonly when: string; readonly needs: readonly string[] }
+  /** Switches in templates of the services that it needs: `telemetry.ceilometer.enabled`. */
+  readonly needsOn?: readonly string[]
   readonly endpoints: readonly EndpointEntry[]
 }
 
@@ -172,16 +176,22 @@ export const serviceCatalogue: readonly ServiceEntry[] = [
     api('ironic', 'ironic.template.ironicAPI', 6385),
     api('ironic.inspector', 'ironic.template.ironicInspector', 5050),
   ]),
-  service('telemetry', base, [
-    { ...api('telemetry.aodh', 'telemetry.template.autoscaling.aodh', 8042), when: 'autoscaling.enabled' },
-    {
-      ...api('telemetry.cloudkitty', 'telemetry.template.cloudkitty.cloudKittyAPI', 8889),
-      when: 'cloudkitty.enabled',
-    },
-    // Planned even while logging is off: the CRD's default asks for 172.17.0.80, even if another network has it.
-    { name: 'telemetry.logging', path: 'telemetry.template.logging', types: ['internal'], ports: [10514] },
-  ]),
-  service('watcher', base, [api('watcher', 'watcher.template.apiServiceTemplate', 9322)]),
+  {
+    ...service('telemetry', base, [
+      { ...api('telemetry.aodh', 'telemetry.template.autoscaling.aodh', 8042), when: 'autoscaling.enabled' },
+      {
+        ...api('telemetry.cloudkitty', 'telemetry.template.cloudkitty.cloudKittyAPI', 8889),
+        when: 'cloudkitty.enabled',
+      },
+      // Planned even while logging is off: the CRD's default asks for 172.17.0.80, even if another network has it.
+      { name: 'telemetry.logging', path: 'telemetry.template.logging', types: ['internal'], ports: [10514] },
+    ]),
+    needsWhen: { when: 'autoscaling.enabled', needs: ['heat'] },
+  },
+  {
+    ...service('watcher', [...base, 'telemetry'], [api('watcher', 'watcher.template.apiServiceTemplate', 9322)]),
+    needsOn: ['telemetry.ceilometer.enabled', 'telemetry.metricStorage.enabled'],
+  },
   service('redis', []),
   // In the CRD of 2023 only; galera and telemetry replaced them.
   service('mariadb', []),

@@ -105,6 +105,26 @@ describe('the Services of a cloud', () => {
     const off = usesOf(testCloud({ services: { placement: false } }))
     expect(problems(off)).toEqual(['SL3007 rhoso1: nova does not work without placement, which is disabled'])
   })
+
+  it('include what a part of a service needs while the part is on', () => {
+    const telemetry = { template: { autoscaling: { enabled: true } } }
+    expect(names(usesOf(testCloud({ services: { telemetry } })))).toContain('heat.internal')
+    expect(names(usesOf(testCloud({ services: { telemetry: true } })))).not.toContain('heat.internal')
+    expect(problems(usesOf(testCloud({ services: { telemetry, heat: false } })))).toEqual([
+      'SL3007 rhoso1: telemetry does not work without heat, which is disabled',
+    ])
+  })
+
+  it('include the telemetry that watcher needs, unless the file disables it or a part of it', () => {
+    expect(names(usesOf(testCloud({ services: { watcher: true } })))).toContain('telemetry.logging')
+    expect(problems(usesOf(testCloud({ services: { watcher: true, telemetry: false } })))).toEqual([
+      'SL3007 rhoso1: watcher does not work without telemetry, which is disabled',
+    ])
+    const telemetry = { template: { metricStorage: { enabled: false } } }
+    expect(problems(usesOf(testCloud({ services: { watcher: true, telemetry } })))).toEqual([
+      'SL3007 rhoso1: watcher does not work without telemetry.metricStorage, which is disabled',
+    ])
+  })
 })
 
 describe('a cloud is reported', () => {

@@ -247,11 +247,12 @@ export const templates: Readonly<Record<string, Template>> = {
     },
   }),
 
-  telemetry: () => ({
+  telemetry: ({ cloud }) => ({
     template: {
       ceilometer: { enabled: true, secret: SECRET },
       autoscaling: { enabled: false, heatInstance: 'heat' },
-      metricStorage: { enabled: false },
+      // The operator refuses watcher without it.
+      metricStorage: { enabled: cloud.services.some(({ entry, enabled }) => enabled && entry.name === 'watcher') },
       logging: { enabled: false },
     },
   }),

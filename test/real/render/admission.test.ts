@@ -5,6 +5,7 @@ import { PINNED_RELEASE } from '../../../src/sandbox/crds/release-folders.ts'
 import { useCluster } from '../../cluster.ts'
 import { eraOfExample, exampleSites, planForRelease } from '../../examples.ts'
 import { applyAll, judgeObjects } from './accepted.ts'
+import { isHarmless } from './harmless.ts'
 import { type Admission, findAdmissionObstacle, requireAdmission, startAdmission } from './openstack-admission.ts'
 
 const examples = exampleSites.filter((name) => eraOfExample(name) === 'today')
@@ -25,11 +26,6 @@ interface Editable {
   metadata: { name: string }
   spec: { placement: { enabled: boolean }; networks: { subnets: { allocationRanges: unknown }[] }[] }
 }
-
-/** The label that openstack-operator sets on every data plane service, and `false` that Go leaves out. */
-const isHarmless = (problem: string): boolean =>
-  /^OpenStackDataPlaneService .*\/part-of: "openstack-operator"/.test(problem) ||
-  problem.endsWith(': undefined instead of false')
 
 describe(`the operators' own admission (modules ${PINNED_RELEASE})`, () => {
   const cluster = useCluster({ crds: PINNED_RELEASE })
