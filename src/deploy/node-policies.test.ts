@@ -3,7 +3,7 @@ import { testPlan } from '../../test/plan.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Plan } from '../plan/plan.ts'
 import { renderBasePolicies, renderCloudPolicies } from '../render/nmstate.ts'
-import { absentInterfaces, withAbsentInterfaces } from './node-policies.ts'
+import { absentInterfaces } from './node-policies.ts'
 
 const two = [
   { name: 'rhoso1', namespace: 'openstack' },
@@ -60,29 +60,5 @@ describe('absentInterfaces', () => {
     const [first, second] = cloud ? renderCloudPolicies(plan, cloud) : []
     if (!first || !second) throw new Error('no policy for each node')
     expect(absentInterfaces(first, [second])).toHaveLength(names(first).length)
-  })
-})
-
-describe('withAbsentInterfaces', () => {
-  const plan = testPlan({ nodes: 1 })
-  const live = policyOf(plan, 'rhoso1')
-  const [cloud] = plan.clouds
-  if (!cloud) throw new Error('no cloud')
-  const without = { ...cloud, networks: cloud.networks.filter(({ name }) => name !== 'storagemgmt') }
-  const [desired] = renderCloudPolicies({ ...plan, clouds: [without] }, without)
-  if (!desired) throw new Error('no policy')
-
-  it('adds what only the live policy has as absent, after everything that stays', () => {
-    const removed = names(live).filter((name) => !names(desired).includes(name))
-    expect(removed).toHaveLength(1)
-    const removing = withAbsentInterfaces(desired, live, [])
-    expect(removing && names(removing)).toEqual([...names(desired), ...removed])
-    expect(removing && JSON.stringify(removing)).toContain('"state":"absent"')
-  })
-
-  it('removes nothing that another policy of the node has, and nothing of a policy of another manager', () => {
-    expect(withAbsentInterfaces(desired, live, [live])).toBeUndefined()
-    expect(withAbsentInterfaces(desired, { ...live, metadata: { name: live.metadata.name } }, [])).toBeUndefined()
-    expect(withAbsentInterfaces(live, live, [])).toBeUndefined()
   })
 })

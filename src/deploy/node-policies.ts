@@ -5,7 +5,6 @@
  * can be taken down without its site file. Interfaces that another policy of the node refers to stay.
  */
 
-import { asRecord } from '../api/json.ts'
 import type { KubeObject } from '../api/object.ts'
 import { isManagedByStackloom } from '../api/ownership.ts'
 import { getList, getString } from '../api/raw-object.ts'
@@ -14,8 +13,8 @@ import type { StageContext } from '../run/stage.ts'
 import { objectReadiness } from '../verify/readiness/readiness.ts'
 import { defaultGrace, progressing, type Readiness } from '../verify/readiness/verdict.ts'
 import { type LiveView, openLiveView, waitUntilReady } from './live-view.ts'
-import { nodeKinds, selectedNode } from './node-objects.ts'
 import { FIELD_MANAGER, findLive, NODE_POLICY } from './object-changes.ts'
+import { nodeKinds, selectedNode } from './stages/node-networking-stage.ts'
 
 const POLICY = { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' }
 /** Types of interfaces that a policy creates; NICs belong to the machine. */
@@ -88,24 +87,6 @@ export function absentInterfaces(policy: KubeObject, others: readonly KubeObject
   return created
     .toSorted((a, b) => Number(b.type === 'linux-bridge') - Number(a.type === 'linux-bridge'))
     .map(({ name, type }) => ({ name, type, state: 'absent' }))
-}
-
-/**
- * The desired policy with `state: absent` for what the live one created and no policy of the node has any more;
- * undefined if there is nothing to remove. An interface that a policy does not list stays on the node.
- */
-export function withAbsentInterfaces(
-  desired: KubeObject,
-  live: KubeObject | undefined,
-  others: readonly KubeObject[],
-): KubeObject | undefined {
-  if (!live || !isManagedByStackloom(live)) return undefined
-  const absent = absentInterfaces(live, [desired, ...others])
-  if (absent.length === 0) return undefined
-  const spec = asRecord(desired['spec'])
-  const desiredState = asRecord(spec['desiredState'])
-  const interfaces = [...getList(desired, 'spec', 'desiredState', 'interfaces'), ...absent]
-  return { ...desired, spec: { ...spec, desiredState: { ...desiredState, interfaces } } }
 }
 
 /** Interfaces that a policy creates or builds on. */

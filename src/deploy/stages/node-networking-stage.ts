@@ -3,9 +3,9 @@
  *
  * A node whose interfaces change may lose its connection for a moment; two at once may cost the cluster its quorum.
  */
-import type { KubeObject } from '../../api/object.ts'
+import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
 import { isManagedByStackloom } from '../../api/ownership.ts'
-import type { SnapshotIndex } from '../../api/snapshot.ts'
+import { getString } from '../../api/raw-object.ts'
 import { CLOUD_LABEL } from '../../render/labels.ts'
 import type { StageContext } from '../../run/stage.ts'
 import { ENACTMENT } from '../../verify/readiness/node-policy.ts'
@@ -13,10 +13,13 @@ import { liveReadiness } from '../../verify/readiness/readiness.ts'
 import { progressing, type Readiness, ready } from '../../verify/readiness/verdict.ts'
 import { applyChanges } from '../apply.ts'
 import { waitUntilReady } from '../live-view.ts'
-import { nodeKinds, selectedNode } from '../node-objects.ts'
-import { withAbsentInterfaces } from '../node-policies.ts'
-import { compareObjects, distinctKinds, findLive, NODE_POLICY, objectRef } from '../object-changes.ts'
+import { compareObjects, distinctKinds, findLive, objectRef } from '../object-changes.ts'
 import { type ApplyDeps, appliedReadiness, applyAndWait, type StageWork } from './apply-and-wait.ts'
+
+export const nodeKinds: readonly GroupVersionKind[] = [
+  { apiVersion: 'v1', kind: 'Node' },
+  { apiVersion: 'nmstate.io/v1beta1', kind: 'NodeNetworkConfigurationEnactment' },
+]
 
 export function nodeNetworkingStage(deps: ApplyDeps, policies: readonly KubeObject[]): StageWork {
   const { check } = applyAndWait(deps, {
@@ -31,33 +34,14 @@ export function nodeNetworkingStage(deps: ApplyDeps, policies: readonly KubeObje
       const steps = groupByNode(policies)
       for (const [done, step] of steps.entries()) {
         context.emit({ kind: 'progress', message: `node ${step.node}`, done, total: steps.length })
-        // An interface that only the previous policy has would stay on the node: it is removed by name, then forgotten.
-        const removing = removingPolicies(step.policies, policies, deps.view.index())
         await deleteFailedPolicies(step.policies, deps, context)
-        await applyPolicies(removing, deps, context)
-        await applyPolicies(step.policies, deps, context)
+        const changes = compareObjects(step.policies, deps.view.index())
+        const applied = await applyChanges(changes, { ...deps, concurrency: 1 }, context)
+        const isReady = (): Readiness => appliedReadiness(step.policies, applied, deps.readiness(context))
+        await waitUntilReady(isReady, deps.view, context)
       }
     },
   }
-}
-
-async function applyPolicies(policies: readonly KubeObject[], deps: ApplyDeps, context: StageContext): Promise<void> {
-  if (policies.length === 0) return
-  const changes = compareObjects(policies, deps.view.index())
-  const applied = await applyChanges(changes, { ...deps, concurrency: 1 }, context)
-  const isReady = (): Readiness => appliedReadiness(policies, applied, deps.readiness(context))
-  await waitUntilReady(isReady, deps.view, context)
-}
-
-/** The policies of a step that lose interfaces, with what they lose as absent. */
-function removingPolicies(
-  policies: readonly KubeObject[],
-  all: readonly KubeObject[],
-  index: SnapshotIndex,
-): readonly KubeObject[] {
-  const desired = new Set(all.map(({ metadata }) => metadata.name))
-  const others = [...all, ...index.all(NODE_POLICY).filter(({ metadata }) => !desired.has(metadata.name))]
-  return policies.flatMap((policy) => withAbsentInterfaces(policy, findLive(objectRef(policy), index), others) ?? [])
 }
 
 /**
@@ -102,4 +86,8 @@ export function groupByNode(policies: readonly KubeObject[]): readonly NodeStep[
     const steps = [onNode.filter(isBase), onNode.filter((policy) => !isBase(policy))]
     return steps.filter((step) => step.length > 0).map((step) => ({ node, policies: step }))
   })
+}
+
+export function selectedNode(policy: KubeObject): string {
+  return getString(policy, 'spec', 'nodeSelector', 'kubernetes.io/hostname') ?? 'all'
 }

@@ -127,28 +127,6 @@ describe('node networking', { timeout: 600_000 }, () => {
     })
   })
 
-  describe('of a network that leaves a cloud', () => {
-    /** What the node has, whichever policy created it. */
-    const interfacesOn = async (node: string): Promise<readonly string[]> => {
-      const state = await cluster.client.get({ apiVersion: 'nmstate.io/v1beta1', kind: 'NodeNetworkState', name: node })
-      return getList(state, 'status', 'currentState', 'interfaces').map((iface) => getString(iface, 'name') ?? '')
-    }
-
-    it('is removed from the nodes, and the policy is as rendered', async () => {
-      await rm(path.join(folder, 'site.lock.yaml'), { force: true })
-      await write({ clouds: [rhoso1] })
-      await up()
-      expect(await interfacesOn('worker-0')).toEqual(expect.arrayContaining(['enp6s0.20', 'enp6s0.23']))
-      await write({ clouds: [{ ...rhoso1, networks: { storagemgmt: false } }] })
-      await up('--allow-move')
-      const left = await interfacesOn('worker-0')
-      expect(left).toContain('enp6s0.20')
-      expect(left).not.toContain('enp6s0.23')
-      expect((await policies())['openstack-worker-0']).not.toContain('absent')
-      await down('--all')
-    })
-  })
-
   describe('of clouds that share their segments', () => {
     const words = { isolation: 'shared-vlan' } as const
     let alone: readonly string[] = []
