@@ -72,29 +72,26 @@ function isGroup(value: unknown): value is Group {
  */
 function scanRoleHosts(text: string): InventoryHosts | undefined {
   const start = text.indexOf('\n    hosts:\n')
-  // What the group has before its hosts are variables, which are indented further.
-  const head = text.slice(0, start).split('\n')
-  const isRole = /^[\w.-]+:$/.test(head[0] ?? '') && (head.length === 1 || head[1] === '    vars:')
-  if (start < 0 || !isRole || !head.slice(2).every((line) => line === '' || line.startsWith(' '.repeat(8)))) {
-    return undefined
-  }
+  if (start < 0 || !isRoleHead(text.slice(0, start).split('\n'))) return undefined
   const found = new Map<string, string>()
   let name: string | undefined
   for (const line of text.slice(start).split('\n').slice(2)) {
     if (line === '' || /^ {13}/.test(line)) continue
     const host = /^ {8}([\w.-]+):$/.exec(line)?.[1]
-    const address = /^ {12}ansible_host: ([\w.:-]+)$/.exec(line)?.[1]
-    if (host !== undefined) name = host
-    else if (
-      name === undefined ||
-      !line.startsWith(' '.repeat(12)) ||
-      /^ {12}ansible_host:/.test(line) !== (address !== undefined)
-    ) {
-      return undefined
-    }
-    if (name !== undefined) found.set(name, address ?? found.get(name) ?? name)
+    const variable = /^ {12}([^:]+):/.exec(line)?.[1]
+    const address = /^ {12}ansible_host: "?([\w.:-]+)"?$/.exec(line)?.[1]
+    name = host ?? name
+    if (name === undefined || (host === undefined && variable === undefined)) return undefined
+    if (variable === 'ansible_host' && address === undefined) return undefined
+    found.set(name, address ?? found.get(name) ?? name)
   }
   return found
+}
+
+/** Before the hosts a group has only variables, which are indented further. */
+function isRoleHead([group = '', vars, ...rest]: readonly string[]): boolean {
+  const isVars = vars === undefined || vars === '    vars:'
+  return /^[\w.-]+:$/.test(group) && isVars && rest.every((line) => line === '' || line.startsWith(' '.repeat(8)))
 }
 
 function parseIniHosts(text: string): InventoryHosts | undefined {
