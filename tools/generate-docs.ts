@@ -14,6 +14,7 @@ import { drawPlan } from '../src/plan/picture.ts'
 import { drawTopology } from '../src/plan/topology.ts'
 import { planText } from '../test/site.ts'
 import { commandPages } from './command-pages.ts'
+import { compatibilityPage } from './compatibility-page.ts'
 import { type FileSchema, filePage } from './file-pages.ts'
 import { findingPages } from './finding-pages.ts'
 import { importGraph } from './import-graph.ts'
@@ -79,6 +80,7 @@ async function generatedFiles(): Promise<Pages> {
     [path.join(ADRS, 'README.md'), adrIndex(new Map(records))],
     ['docs/reference/site-file.md', filePage((await fileSchema('site')) as FileSchema, SITE_FILE)],
     ['docs/reference/lab-file.md', filePage((await fileSchema('lab')) as FileSchema, LAB_FILE)],
+    ['docs/reference/compatibility.md', compatibilityPage()],
     ['docs/pictures/address-map.svg', drawPlan(plan)],
     ['docs/pictures/topology.svg', drawTopology(plan)],
     // For callers that only check whether a code exists: the catalogue with its descriptions is slow to load.

@@ -165,12 +165,12 @@ function crdTemplate(crd: KubeObject): string {
 
 /** Upstream's kinds are created where they are missing; `lookup` finds nothing without a cluster. */
 function dataPlaneTemplates(): string {
-  const own = dataPlaneCrds.own.map(crdTemplate)
+  const ours = dataPlaneCrds.own.map(crdTemplate)
   const upstream = dataPlaneCrds.upstream.map((crd) => {
     const found = `lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" "${crd.metadata.name}"`
     return `{{- if not (${found}) }}\n${crdTemplate(crd)}{{- end }}\n`
   })
-  return [...own, ...upstream].join('')
+  return [...ours, ...upstream].join('')
 }
 
 function chartFile(version: string): string {

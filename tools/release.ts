@@ -36,6 +36,7 @@ import {
   type Sbom,
 } from './release-files.ts'
 import { bundleFiles, plainManifests } from './release-manifests.ts'
+import { grafanaDashboard, monitoringObjects } from './release-monitoring.ts'
 import { commonFiles, packNpm, stageNpmPackage } from './release-npm.ts'
 
 export interface ReleaseOptions {
@@ -67,6 +68,9 @@ export async function makeRelease(options: ReleaseOptions): Promise<void> {
     archive('stackloom-operator', `stackloom-operator-${version}.tgz`)
     const objects = plainManifests({ image }).map((object) => `---\n${writeYaml(object)}`)
     writeFileSync(path.join(into, 'operator.yaml'), objects.join(''))
+    const monitoring = monitoringObjects().map((object) => `---\n${writeYaml(object)}`)
+    writeFileSync(path.join(into, 'monitoring.yaml'), monitoring.join(''))
+    writeFileSync(path.join(into, 'grafana-dashboard.json'), `${JSON.stringify(grafanaDashboard(), null, 2)}\n`)
     const bundle = `stackloom-operator-bundle-${version}`
     writeFiles(bundleFiles({ version, image, date }), path.join(work, bundle))
     archive(bundle, `${bundle}.tgz`)

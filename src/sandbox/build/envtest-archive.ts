@@ -122,7 +122,7 @@ async function download(
       received += chunk.length
       if (received > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES / 1e6} MB`)
       hash.update(chunk)
-      if (!output.write(chunk)) await new Promise<void>((resolve) => output.once('drain', () => resolve()))
+      if (!output.write(chunk)) await new Promise<void>((resolve) => output.once('drain', resolve))
       onProgress(Math.floor(received / 1e6), total)
     }
     await new Promise<void>((resolve, reject) => {

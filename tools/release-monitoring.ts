@@ -1,0 +1,205 @@
+/** Generates alerts, a dashboard and the ServiceMonitor for the metrics of the operator. Pure. */
+import type { KubeObject } from '../src/api/object.ts'
+import { OPERATOR_NAMESPACE } from '../src/operator/manifests.ts'
+
+interface Alert {
+  readonly name: string
+  readonly severity: 'warning' | 'critical'
+  readonly expression: string
+  /** How long it must hold. */
+  readonly for: string
+  readonly summary: string
+}
+
+/** The page has a heading for each alert. */
+export const RUNBOOKS = 'docs/guide/alerts.md'
+
+export const alerts: readonly Alert[] = [
+  {
+    name: 'StackloomOperatorAbsent',
+    severity: 'critical',
+    expression: 'absent(leader_election_master_status{name="stackloom-operator"})',
+    for: '10m',
+    summary: 'No operator is scraped: addresses and names are not assigned, and writes may be refused',
+  },
+  {
+    name: 'StackloomOperatorWithoutLeader',
+    severity: 'critical',
+    expression: 'max(leader_election_master_status{name="stackloom-operator"}) == 0',
+    for: '5m',
+    summary: 'Operators run, and none of them is the leader',
+  },
+  {
+    name: 'StackloomReconcileErrors',
+    severity: 'warning',
+    expression: 'sum by (controller) (rate(controller_runtime_reconcile_errors_total[10m])) > 0.05',
+    for: '15m',
+    summary: 'The controller {{ $labels.controller }} fails repeatedly',
+  },
+  {
+    name: 'StackloomQueueStuck',
+    severity: 'warning',
+    expression: 'max by (controller) (workqueue_longest_running_processor_seconds) > 300',
+    for: '5m',
+    summary: 'One object has kept the controller {{ $labels.controller }} busy for five minutes',
+  },
+  {
+    name: 'StackloomWatchFailing',
+    severity: 'warning',
+    expression: 'sum by (name) (increase(reflector_failures_total[15m])) > 10',
+    for: '5m',
+    summary: 'The operator cannot watch {{ $labels.name }}',
+  },
+  {
+    name: 'StackloomWebhookFailing',
+    severity: 'critical',
+    expression: 'sum by (webhook) (rate(controller_runtime_webhook_requests_total{code!="200"}[10m])) > 0',
+    for: '5m',
+    summary: 'The webhook {{ $labels.webhook }} does not answer with 200, so writes are refused',
+  },
+  {
+    name: 'StackloomIpSetsWaiting',
+    severity: 'warning',
+    expression: 'max by (namespace, network, subnet) (stackloom_ipam_ipsets_waiting) > 0',
+    for: '15m',
+    summary: 'IPSets of {{ $labels.namespace }} wait for an address of {{ $labels.network }}/{{ $labels.subnet }}',
+  },
+  {
+    name: 'StackloomAddressesExhausted',
+    severity: 'warning',
+    expression:
+      'min by (namespace, network, subnet) (stackloom_ipam_addresses_free) <= ' +
+      '0.05 * (max by (namespace, network, subnet) (stackloom_ipam_addresses_used) + ' +
+      'min by (namespace, network, subnet) (stackloom_ipam_addresses_free))',
+    for: '30m',
+    summary: 'At most 5% of {{ $labels.network }}/{{ $labels.subnet }} in {{ $labels.namespace }} is free',
+  },
+]
+
+const labels = { 'app.kubernetes.io/name': 'stackloom-operator' }
+
+/** For the operator of Prometheus: alerts, and how the pods are scraped. */
+export function monitoringObjects(namespace = OPERATOR_NAMESPACE): readonly KubeObject[] {
+  return [
+    {
+      apiVersion: 'monitoring.coreos.com/v1',
+      kind: 'PrometheusRule',
+      metadata: { name: 'stackloom-operator', namespace, labels },
+      spec: { groups: [{ name: 'stackloom-operator', rules: alerts.map(alertRule) }] },
+    },
+    {
+      apiVersion: 'monitoring.coreos.com/v1',
+      kind: 'ServiceMonitor',
+      metadata: { name: 'stackloom-operator', namespace, labels },
+      spec: {
+        selector: { matchLabels: labels },
+        endpoints: [
+          {
+            port: 'webhooks',
+            scheme: 'https',
+            path: '/metrics',
+            bearerTokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token',
+            // The operator issues its certificate itself; the token is sent to no address outside the cluster.
+            tlsConfig: { insecureSkipVerify: true },
+          },
+        ],
+      },
+    },
+  ]
+}
+
+function alertRule({ name, severity, expression, summary, for: duration }: Alert): object {
+  return {
+    alert: name,
+    expr: expression,
+    for: duration,
+    labels: { severity },
+    annotations: { summary, runbook_url: `https://stackloom.dev/guide/alerts#${name.toLowerCase()}` },
+  }
+}
+
+interface Panel {
+  readonly title: string
+  readonly unit: string
+  readonly expression: string
+  readonly legend: string
+}
+
+export const panels: readonly Panel[] = [
+  { title: 'Leader', unit: 'short', expression: 'leader_election_master_status', legend: '{{pod}}' },
+  {
+    title: 'Reconciles',
+    unit: 'ops',
+    expression: 'sum by (controller, result) (rate(controller_runtime_reconcile_total[5m]))',
+    legend: '{{controller}} {{result}}',
+  },
+  {
+    title: 'Time of a reconcile (99%)',
+    unit: 's',
+    expression:
+      'histogram_quantile(0.99, sum by (controller, le) (rate(controller_runtime_reconcile_time_seconds_bucket[5m])))',
+    legend: '{{controller}}',
+  },
+  {
+    title: 'Waiting keys',
+    unit: 'short',
+    expression: 'sum by (controller) (workqueue_depth)',
+    legend: '{{controller}}',
+  },
+  {
+    title: 'Retries',
+    unit: 'ops',
+    expression: 'sum by (controller) (rate(workqueue_retries_total[5m]))',
+    legend: '{{controller}}',
+  },
+  {
+    title: 'Admission reviews',
+    unit: 'ops',
+    expression: 'sum by (webhook, code) (rate(controller_runtime_webhook_requests_total[5m]))',
+    legend: '{{webhook}} {{code}}',
+  },
+  {
+    title: 'Failed watches',
+    unit: 'ops',
+    expression: 'sum by (name) (rate(reflector_failures_total[5m]))',
+    legend: '{{name}}',
+  },
+  {
+    title: 'Addresses in use',
+    unit: 'percentunit',
+    expression:
+      'max by (namespace, network, subnet) (stackloom_ipam_addresses_used / (stackloom_ipam_addresses_used + stackloom_ipam_addresses_free))',
+    legend: '{{namespace}} {{network}}/{{subnet}}',
+  },
+  {
+    title: 'Waiting IPSets',
+    unit: 'short',
+    expression: 'max by (namespace, network, subnet) (stackloom_ipam_ipsets_waiting)',
+    legend: '{{namespace}} {{network}}/{{subnet}}',
+  },
+  { title: 'Event loop lag', unit: 's', expression: 'nodejs_eventloop_lag_seconds', legend: '{{pod}}' },
+  { title: 'Memory', unit: 'bytes', expression: 'process_resident_memory_bytes', legend: '{{pod}}' },
+]
+
+/** Two panels in a row, for Grafana 10 and newer. */
+export function grafanaDashboard(): object {
+  const datasource = { type: 'prometheus', uid: '${datasource}' }
+  return {
+    title: 'Stackloom operator',
+    uid: 'stackloom-operator',
+    schemaVersion: 39,
+    tags: ['stackloom', 'openstack'],
+    time: { from: 'now-6h', to: 'now' },
+    refresh: '1m',
+    templating: { list: [{ name: 'datasource', type: 'datasource', query: 'prometheus', label: 'Data source' }] },
+    panels: panels.map(({ title, unit, expression, legend }, index) => ({
+      id: index + 1,
+      type: 'timeseries',
+      title,
+      datasource,
+      gridPos: { x: (index % 2) * 12, y: Math.floor(index / 2) * 8, w: 12, h: 8 },
+      fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
+      targets: [{ refId: 'A', datasource, expr: expression, legendFormat: legend }],
+    })),
+  }
+}
