@@ -76,7 +76,7 @@ function scanRoleHosts(text: string): InventoryHosts | undefined {
   const found = new Map<string, string>()
   let name: string | undefined
   for (const line of text.slice(start).split('\n').slice(2)) {
-    if (line === '' || /^ {13}/.test(line)) continue
+    if (/^$|^ {13}/.test(line)) continue
     const host = /^ {8}([\w.-]+):$/.exec(line)?.[1]
     const variable = /^ {12}([^:]+):/.exec(line)?.[1]
     const address = /^ {12}ansible_host: "?([\w.:-]+)"?$/.exec(line)?.[1]
