@@ -59,8 +59,8 @@ it('the ServiceMonitor selects the Service of the operator and its port', () => 
     }
   }
   expect(service?.metadata.labels).toMatchObject(monitor.spec.selector.matchLabels)
-  const { ports } = service?.['spec'] as { readonly ports: readonly { readonly name: string }[] }
-  expect(ports.map(({ name }) => name)).toContain(monitor.spec.endpoints[0]?.port)
+  const spec = service?.['spec'] as { readonly ports: readonly { readonly name: string }[] } | undefined
+  expect(spec?.ports.map(({ name }) => name)).toContain(monitor.spec.endpoints[0]?.port)
 })
 
 it('the panels of the dashboard do not overlap', () => {

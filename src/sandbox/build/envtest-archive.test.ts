@@ -44,8 +44,10 @@ beforeEach(() => {
     notify: (note) => notes.push(note),
   }
 })
-afterEach(() => void server?.closeAllConnections())
-afterEach(() => void server?.close())
+afterEach(() => {
+  server?.closeAllConnections()
+  server?.close()
+})
 
 async function serve(listener: RequestListener): Promise<EnvtestArchive> {
   server = createServer(listener)
