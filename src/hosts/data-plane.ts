@@ -70,6 +70,8 @@ export interface Deployment {
   readonly tags: string
   readonly created: string
   readonly ended: string
+  /** Orders deployments that ended in the same second; 0 where it is not a number. */
+  readonly revision: number
   /** It finished for all of its node sets, so its hashes are complete. */
   readonly isDeployed: boolean
   readonly nodeSetConditions: Readonly<Record<string, readonly Condition[]>>
@@ -91,6 +93,10 @@ export interface ExecutionSummary {
 export interface Service {
   readonly namespace: string
   readonly name: string
+  /** Of two services of one type in a node set, only the first runs. */
+  readonly type: string
+  /** It runs once for all node sets of a deployment, as part of the first one that has it. */
+  readonly isGlobal: boolean
   readonly sources: readonly Source[]
   /** Fields of the OpenStackVersion's images, with the first letter in upper case. */
   readonly imageFields: readonly string[]
@@ -127,7 +133,7 @@ export function readNodeSet(object: KubeObject): NodeSet {
 }
 
 export function readDeployment(object: KubeObject): Deployment {
-  const { name, namespace = '', creationTimestamp = '' } = object.metadata
+  const { name, namespace = '', creationTimestamp = '', resourceVersion } = object.metadata
   const isDeployed = getField(object, 'status', 'deployed') === true
   const ready = findCondition(object, 'DeploymentReady') ?? findCondition(object, 'Ready')
   const isError = ready?.status === 'False' && ready.severity === 'Error'
@@ -142,6 +148,7 @@ export function readDeployment(object: KubeObject): Deployment {
       .join(', '),
     created: creationTimestamp,
     ended: ready?.lastTransitionTime ?? creationTimestamp,
+    revision: Number(resourceVersion) || 0,
     isDeployed,
     nodeSetConditions: mapValues(asRecord(getField(object, 'status', 'nodeSetConditions')), readConditions),
     error: !isDeployed && isError ? ready.message || ready.reason || 'it failed' : undefined,
@@ -167,6 +174,8 @@ export function readService(object: KubeObject): Service {
   return {
     namespace,
     name,
+    type: getString(object, 'spec', 'edpmServiceType') ?? name,
+    isGlobal: getField(object, 'spec', 'deployOnAllNodeSets') === true,
     sources: readSources(getList(object, 'spec', 'dataSources')),
     imageFields: asStrings(getField(object, 'spec', 'containerImageFields')),
     hasCertificates: Object.keys(asRecord(getField(object, 'spec', 'tlsCerts'))).length > 0,

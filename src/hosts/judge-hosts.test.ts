@@ -216,6 +216,30 @@ describe('judgeHosts', () => {
     expect(first?.changes).toEqual([{ kind: 'never', services: ['nova'] }])
   })
 
+  it('expects no run of a second service of the same type', () => {
+    const custom = service('nova-custom', { edpmServiceType: 'nova' })
+    const nodeSets = [nodeSet({}, { services: ['bootstrap', 'nova', 'nova-custom'] })]
+    const conditions = ['NodeSet', 'ServiceBootstrap', 'ServiceNova'].map((type) => ({
+      type: `${type}DeploymentReady`,
+      status: 'True',
+    }))
+    const states = judge([deployment('first', {}, { nodeSetConditions: { computes: conditions } })], {
+      nodeSets,
+      services: [...services, custom],
+    })
+    expect(verdictsOf(states)).toEqual(both('current'))
+  })
+
+  it('finds a service that runs once for all node sets in the conditions of another one', () => {
+    const done = { type: 'NodeSetDeploymentReady', status: 'True' }
+    const ran = (name: string) => ({ type: `Service${name}DeploymentReady`, status: 'True' })
+    const nodeSetConditions = { other: [done, ran('Bootstrap'), ran('Nova')], computes: [done, ran('Nova')] }
+    const deployments = [deployment('first', { nodeSets: ['other', 'computes'] }, { nodeSetConditions })]
+    const global = service('bootstrap', { deployOnAllNodeSets: true })
+    expect(verdictsOf(judge(deployments, { services: [global, ...services.slice(1)] }))).toEqual(both('current'))
+    expect(verdictsOf(judge(deployments))).toEqual(both('behind'))
+  })
+
   it.each([{ ansibleTags: 'nova' }, { ansibleSkipTags: 'nova' }])(
     'does not call a host level after a deployment that ran a part of the tasks: %j',
     (spec) => {
@@ -284,6 +308,21 @@ describe('judgeHosts', () => {
     )
     const other = deployment('third', { servicesOverride: ['bootstrap'] })
     expect(verdictsOf(judge([broken, other]))[1]).toBe('compute-1 failed')
+  })
+
+  it('orders deployments that ended in the same second by their last write', () => {
+    const at = (object: KubeObject, resourceVersion: string): KubeObject => {
+      const conditions = (object['status'] as { conditions: readonly Fields[] }).conditions
+      const ended = {
+        ...(object['status'] as Fields),
+        conditions: conditions.map((condition) => ({ ...condition, lastTransitionTime: time(9) })),
+      }
+      return { ...object, metadata: { ...object.metadata, creationTimestamp: time(9), resourceVersion }, status: ended }
+    }
+    const broken = failed('broken')
+    const good = deployment('good')
+    expect(verdictsOf(judge([at(broken, '100'), at(good, '99')]))).toEqual(both('failed'))
+    expect(verdictsOf(judge([at(broken, '99'), at(good, '100')]))).toEqual(both('current'))
   })
 
   it('reports the last of two failures in the same service', () => {

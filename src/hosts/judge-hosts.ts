@@ -100,12 +100,16 @@ export function judgeHosts(input: HostsInput): readonly HostState[] {
     .flatMap((nodeSet) => {
       const { namespace, name } = nodeSet
       const own = (deployments.get(namespace) ?? []).filter(({ nodeSets }) => nodeSets.includes(name))
+      const findService = (service: string): Service | undefined => services.get(`${namespace}/${service}`)
+      const isGlobal = (service: string): boolean => findService(service)?.isGlobal ?? false
       const facts: Omit<Scope, 'compared'> = {
         nodeSet,
-        runs: [...recordedRun(nodeSet, own), ...own.map((deployment) => toRun(deployment, nodeSet))].sort((a, b) =>
-          compareText(a.ended, b.ended),
-        ),
-        service: (service) => services.get(`${namespace}/${service}`),
+        runs: [
+          ...recordedRun(nodeSet, own, isGlobal),
+          ...own.map((deployment) => toRun(deployment, nodeSet, isGlobal)),
+        ].sort(compareEnds),
+        effectiveServices: distinctTypes(nodeSet.services, findService),
+        service: findService,
         servicesRead: input.services !== undefined,
         images: images.get(namespace),
         certificatesUnread: input.certificatesUnread,
@@ -148,6 +152,8 @@ interface Scope {
   readonly nodeSet: NodeSet
   /** In the order in which they ended. */
   readonly runs: readonly Run[]
+  /** Those that run, in order. */
+  readonly effectiveServices: readonly string[]
   readonly service: (name: string) => Service | undefined
   readonly servicesRead: boolean
   readonly images: Texts | undefined
@@ -159,7 +165,18 @@ interface Scope {
   readonly compared: (service: string, run: Run) => Comparison
 }
 
-function toRun(deployment: Deployment, nodeSet: NodeSet): Run {
+/** Times have whole seconds, in which several deployments may end. */
+function compareEnds(a: Run, b: Run): number {
+  return (
+    compareText(a.ended, b.ended) ||
+    compareText(a.created, b.created) ||
+    (a.deployment?.revision ?? 0) - (b.deployment?.revision ?? 0)
+  )
+}
+
+type IsGlobal = (service: string) => boolean
+
+function toRun(deployment: Deployment, nodeSet: NodeSet, isGlobal: IsGlobal): Run {
   const { name, services } = nodeSet
   const conditions = getOwn(deployment.nodeSetConditions, name) ?? []
   const { servicesOverride } = deployment
@@ -183,14 +200,16 @@ function toRun(deployment: Deployment, nodeSet: NodeSet): Run {
       // A service that was added to the node set later has no condition here.
       const hasConditions = conditions.some(({ type }) => type.startsWith('Service'))
       if (!hasConditions) return planned.includes(service)
-      return conditions.some(({ type, status }) => type === serviceCondition(service) && status === 'True')
+      const type = serviceCondition(service)
+      const searched = isGlobal(service) ? Object.values(deployment.nodeSetConditions).flat() : conditions
+      return searched.some((condition) => condition.type === type && condition.status === 'True')
     },
     failures: indexFailures(deployment, nodeSet),
   }
 }
 
 /** The copies of the last deployment in the status of the node set, for a deployment that was deleted. */
-function recordedRun(nodeSet: NodeSet, existing: readonly Deployment[]): readonly Run[] {
+function recordedRun(nodeSet: NodeSet, existing: readonly Deployment[], isGlobal: IsGlobal): readonly Run[] {
   const names = new Set(existing.map(({ name }) => name))
   const deleted = Object.entries(nodeSet.deploymentConditions).flatMap(([name, conditions]) => {
     const ready = conditions.find(({ type }) => type === 'NodeSetDeploymentReady')
@@ -221,6 +240,7 @@ function recordedRun(nodeSet: NodeSet, existing: readonly Deployment[]): readonl
       images: isKept ? nodeSet.images : {},
       ran: (service) =>
         serviceConditions.length === 0 ||
+        isGlobal(service) ||
         serviceConditions.some(({ type, status }) => type === serviceCondition(service) && status === 'True'),
       failures: () => [],
     },
@@ -238,7 +258,7 @@ function judgeHost(host: Host, scope: Scope): HostState {
     run.failures(host.name).some((failure) => (failure.service ?? service) === service)
   const certain = matches.filter(({ match }) => match === 'within').map(({ run }) => run)
   const doubtful = matches.filter(({ match }) => match === 'unknown').map(({ run }) => run)
-  const results = nodeSet.services.map((service) => {
+  const results = scope.effectiveServices.map((service) => {
     const brought = (run: Run): boolean =>
       run.outcome === 'succeeded' && !run.isPartial && run.ran(service) && !isFailed(run, service)
     const run = certain.findLast(brought)
@@ -430,6 +450,16 @@ function mergeChanges(results: readonly ServiceResult[]): readonly HostChange[] 
   return merged.sort(
     (a, b) => changeOrder.indexOf(a.kind) - changeOrder.indexOf(b.kind) || compareText(a.name ?? '', b.name ?? ''),
   )
+}
+
+/** A service that cannot be read has the type of its name. */
+function distinctTypes(names: readonly string[], find: (name: string) => Service | undefined): readonly string[] {
+  const types = new Map<string, string>()
+  for (const name of names) {
+    const type = find(name)?.type ?? name
+    if (!types.has(type)) types.set(type, name)
+  }
+  return [...types.values()]
 }
 
 function distinctSources(sources: readonly Source[]): readonly Source[] {
