@@ -10,6 +10,9 @@ export interface HostFailure {
   readonly reason: 'failed' | 'unreachable' | 'unknown'
   /** The error of the deployment. */
   readonly message?: string
+  /** From the log of the run, while its pod exists. */
+  readonly task?: string
+  readonly cause?: string
 }
 
 export function nodeSetOutcome(deployment: Deployment, nodeSet: string): 'succeeded' | 'failed' | 'running' {

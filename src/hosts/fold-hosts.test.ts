@@ -50,8 +50,10 @@ it('explainState tells a failed host from a deployment that names no hosts', () 
     { deployment: 'd2', service: 'nova', reason: 'failed', message: 'backoff limit' },
     { deployment: 'd2', service: 'ovn', reason: 'unreachable' },
     { deployment: 'd3', reason: 'unknown' },
+    { deployment: 'd4', service: 'nova', reason: 'failed', message: 'backoff limit', task: 'Start', cause: 'no space' },
   ]
   expect(explainState(state('a', { verdict: 'failed', failures }))).toBe(
-    'failed in nova of d2: backoff limit; unreachable in ovn of d2; d3 failed and names no hosts',
+    'failed in nova of d2: backoff limit; unreachable in ovn of d2; d3 failed and names no hosts; ' +
+      'failed in nova of d4, task "Start": no space',
   )
 })

@@ -62,8 +62,10 @@ export function explainState({ verdict, failures, changes, unknown }: Omit<HostS
   return reasons.join('; ')
 }
 
-function formatFailure({ deployment, service, reason, message }: HostFailure): string {
+function formatFailure({ deployment, service, reason, message, task, cause: found }: HostFailure): string {
   const subject = service === undefined ? deployment : `${service} of ${deployment}`
+  if (task !== undefined)
+    return `${reason === 'unreachable' ? reason : 'failed'} in ${subject}, task "${task}": ${found}`
   if (reason === 'unreachable') return `unreachable in ${subject}`
   const cause = message === undefined ? '' : `: ${message}`
   return reason === 'failed' ? `failed in ${subject}${cause}` : `${subject} failed and names no hosts${cause}`

@@ -1,9 +1,11 @@
 /** Implements `stackloom hosts`: one line per group of hosts in the same state, or every host with `-o wide`. */
 import pc from 'picocolors'
 import type { ExitCode } from '../../errors/failure.ts'
+import { groupCauses } from '../../hosts/ansible-output.ts'
 import { explainState, foldHosts, formatAlike, formatHostNames, verdictNames } from '../../hosts/fold-hosts.ts'
 import type { HostState, Verdict } from '../../hosts/judge-hosts.ts'
 import { isSelected } from '../../hosts/plan-host-deployments.ts'
+import { addCauses, failedRuns } from '../../hosts/run-logs.ts'
 import { groupBy } from '../../plan/collections.ts'
 import type { ClusterFlags } from '../cluster.ts'
 import type { CloudFlags } from '../deployment.ts'
@@ -50,10 +52,14 @@ async function gather(
   }
   const { openCluster } = await import('../cluster.ts')
   const { readKnownInventories } = await import('./cloud-names.ts')
+  const { readRunLogs } = await import('./read-run-logs.ts')
   const connection = await openCluster(options, io)
   try {
     const inventories = await readKnownInventories(connection.client)
-    return { gathered: await gatherLiveHosts(connection.client, io.stop), cloudNames: createCloudNames(inventories) }
+    const gathered = await gatherLiveHosts(connection.client, io.stop)
+    const logs = await readRunLogs(connection, failedRuns(gathered.states), io.stop)
+    const states = addCauses(gathered.states, logs)
+    return { gathered: { ...gathered, states }, cloudNames: createCloudNames(inventories) }
   } finally {
     await connection.close()
   }
@@ -94,7 +100,24 @@ function formatGroups(states: readonly HostState[], cloudNames: CloudNames, io: 
     })
     .join('')
   const table = formatTable(header, rows, Number.POSITIVE_INFINITY, io.colour.stdout)
-  return differing === '' ? table : `${table}\n${differing}`
+  return [table, differing, formatCauses(states, cloudNames)].filter((part) => part !== '').join('\n')
+}
+
+/** Causes that several hosts share, over node sets and clouds. */
+function formatCauses(states: readonly HostState[], cloudNames: CloudNames): string {
+  const failures = states.flatMap(({ namespace, host, failures: found }) =>
+    found.flatMap(({ task, cause }) =>
+      task === undefined || cause === undefined ? [] : [{ host, task, cause, cloud: cloudNames(namespace) }],
+    ),
+  )
+  return groupCauses(failures)
+    .filter(({ length }) => length > 1)
+    .map((group) => {
+      const clouds = [...new Set(group.map(({ cloud }) => cloud))].join(', ')
+      const [{ task, cause } = { task: '', cause: '' }] = group
+      return oneLine(`${group.length} hosts in ${clouds} failed in task "${task}": ${cause}`) + '\n'
+    })
+    .join('')
 }
 
 const joinReason = (reason: string): string => (reason === '' ? '' : `: ${reason}`)
