@@ -19,7 +19,7 @@ const nodeSet = (status: Fields = {}, spec: Fields = {}, namespace = 'openstack'
 })
 
 let hour = 0
-const time = (at: number): string => `2026-01-01T${String(at).padStart(2, '0')}:00:00Z`
+const time = (hours: number): string => `2026-01-01T${String(hours).padStart(2, '0')}:00:00Z`
 
 /** A deployment that finished; each is later than the one before. */
 const deployment = (name: string, spec: Fields = {}, status: Fields = {}): KubeObject => {
@@ -311,7 +311,7 @@ describe('judgeHosts', () => {
   })
 
   it('orders deployments that ended in the same second by their last write', () => {
-    const at = (object: KubeObject, resourceVersion: string): KubeObject => {
+    const endTogether = (object: KubeObject, resourceVersion: string): KubeObject => {
       const conditions = (object['status'] as { conditions: readonly Fields[] }).conditions
       const ended = {
         ...(object['status'] as Fields),
@@ -321,8 +321,8 @@ describe('judgeHosts', () => {
     }
     const broken = failed('broken')
     const good = deployment('good')
-    expect(verdictsOf(judge([at(broken, '100'), at(good, '99')]))).toEqual(both('failed'))
-    expect(verdictsOf(judge([at(broken, '99'), at(good, '100')]))).toEqual(both('current'))
+    expect(verdictsOf(judge([endTogether(broken, '100'), endTogether(good, '99')]))).toEqual(both('failed'))
+    expect(verdictsOf(judge([endTogether(broken, '99'), endTogether(good, '100')]))).toEqual(both('current'))
   })
 
   it('reports the last of two failures in the same service', () => {

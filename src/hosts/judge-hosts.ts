@@ -99,14 +99,14 @@ export function judgeHosts(input: HostsInput): readonly HostState[] {
     .sort((a, b) => compareText(keyOf(a), keyOf(b)))
     .flatMap((nodeSet) => {
       const { namespace, name } = nodeSet
-      const own = (deployments.get(namespace) ?? []).filter(({ nodeSets }) => nodeSets.includes(name))
+      const nodeSetDeployments = (deployments.get(namespace) ?? []).filter(({ nodeSets }) => nodeSets.includes(name))
       const findService = (service: string): Service | undefined => services.get(`${namespace}/${service}`)
       const isGlobal = (service: string): boolean => findService(service)?.isGlobal ?? false
       const facts: Omit<Scope, 'compared'> = {
         nodeSet,
         runs: [
-          ...recordedRun(nodeSet, own, isGlobal),
-          ...own.map((deployment) => toRun(deployment, nodeSet, isGlobal)),
+          ...recordedRun(nodeSet, nodeSetDeployments, isGlobal),
+          ...nodeSetDeployments.map((deployment) => toRun(deployment, nodeSet, isGlobal)),
         ].sort(compareEnds),
         effectiveServices: distinctTypes(nodeSet.services, findService),
         service: findService,

@@ -58,3 +58,13 @@ it('has the same name until another deployment has ended', () => {
   expect(again?.name).toBe(first?.name)
   expect(later?.name).not.toBe(first?.name)
 })
+
+it('lets nova discover only hosts on which nova never ran', () => {
+  const compute = { ...state('c-0', 'never'), services: ['bootstrap', 'nova'] }
+  const isFirst = (...states: HostState[]) =>
+    planHostDeployments(states, behind, none).map((planned) => planned.isFirst)
+  expect(isFirst(compute)).toEqual([true])
+  expect(isFirst({ ...compute, services: ['bootstrap', 'ovn'] })).toEqual([false])
+  expect(isFirst({ ...compute, verdict: 'behind' })).toEqual([false])
+  expect(isFirst({ ...compute, verdict: 'behind', changes: [{ kind: 'never', services: ['nova'] }] })).toEqual([true])
+})

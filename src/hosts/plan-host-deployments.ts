@@ -49,14 +49,21 @@ export function planHostDeployments(
       const hosts = chosen.map(({ host }) => host).sort(compareNames)
       const limit = chosen.length === members.length ? undefined : hosts.join(',')
       const name = `hosts-${hash([...part, limit ?? '', ...existing(namespace).toSorted()])}`
-      const isFirst = chosen.some(({ verdict, changes }) => verdict === 'never' || changes.some(isNever))
+      const isFirst = chosen.some(isNewHypervisor)
       return { namespace, name, nodeSets: part, ...(limit !== undefined && { limit }), hosts, isFirst }
     })
   })
 }
 
-function isNever({ kind }: HostState['changes'][number]): boolean {
-  return kind === 'never'
+/** Nova never ran on the host, so no nova cell has it yet. */
+function isNewHypervisor({ verdict, services, changes }: HostState): boolean {
+  const missing =
+    verdict === 'never' ? services : changes.flatMap((change) => (change.kind === 'never' ? change.services : []))
+  return missing.some(isNova)
+}
+
+export function isNova(service: string): boolean {
+  return service.startsWith('nova')
 }
 
 function hash(parts: readonly string[]): string {

@@ -8,7 +8,12 @@ import { type ExitCode, failure } from '../../errors/failure.ts'
 import { deploymentKind, readDeployment } from '../../hosts/data-plane.ts'
 import { formatHostNames } from '../../hosts/fold-hosts.ts'
 import type { HostState } from '../../hosts/judge-hosts.ts'
-import { type HostDeployment, planHostDeployments, renderHostDeployment } from '../../hosts/plan-host-deployments.ts'
+import {
+  type HostDeployment,
+  isNova,
+  planHostDeployments,
+  renderHostDeployment,
+} from '../../hosts/plan-host-deployments.ts'
 import type { Connection } from '../../kube/connect.ts'
 import { type ClusterFlags, openCluster } from '../cluster.ts'
 import { runExitCode } from '../command.ts'
@@ -114,7 +119,9 @@ function findInterrupted(existing: readonly KubeObject[], states: readonly HostS
       )
       if (hosts.length === 0) return []
       const names = hosts.map(({ host }) => host)
-      return [{ namespace, name, nodeSets, ...(limit !== '' && { limit }), hosts: names, isFirst: true }]
+      // Whether they were deployed before is no longer known; discovering them again does nothing.
+      const isFirst = hosts.some(({ services }) => services.some(isNova))
+      return [{ namespace, name, nodeSets, ...(limit !== '' && { limit }), hosts: names, isFirst }]
     })
 }
 
