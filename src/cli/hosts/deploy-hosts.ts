@@ -74,12 +74,12 @@ async function run(connection: Connection, options: DeployOptions, io: Io): Prom
     const objects = deployments.map(renderHostDeployment)
     io.stdout(
       output === 'table'
-        ? formatDeployments(deployments, cloudNames, io.columns)
+        ? formatDeployments(deployments, cloudNames, { columns: io.columns, colour: io.colour.stdout })
         : await serialiseResult({ deployments: objects }, output, findings),
     )
     return 0
   }
-  io.stderr(formatDeployments(deployments, cloudNames, io.columns))
+  io.stderr(formatDeployments(deployments, cloudNames, { columns: io.columns, colour: io.colour.stderr }))
   const count = new Set(deployments.flatMap(({ namespace, hosts }) => hosts.map((host) => `${namespace}/${host}`))).size
   if (!options.yes && !(await askYesNo(`Run Ansible on ${count} hosts?`, io)))
     throw failure(hostsNeedConsent, { hosts: count }, { exitCode: 1 })
@@ -133,7 +133,11 @@ function endedDeployments(existing: readonly KubeObject[], within: string): read
     .map(({ name }) => name)
 }
 
-function formatDeployments(deployments: readonly HostDeployment[], cloudNames: CloudNames, columns: number): string {
+function formatDeployments(
+  deployments: readonly HostDeployment[],
+  cloudNames: CloudNames,
+  { columns, colour }: { readonly columns: number; readonly colour: boolean },
+): string {
   if (deployments.length === 0) return 'no hosts to deploy\n'
   const rows = deployments.map(({ namespace, name, nodeSets, hosts }) => [
     cloudNames(namespace),
@@ -142,5 +146,5 @@ function formatDeployments(deployments: readonly HostDeployment[], cloudNames: C
     `${hosts.length}`,
     formatHostNames(hosts),
   ])
-  return formatTable(['CLOUD', 'DEPLOYMENT', 'NODE SETS', 'COUNT', 'HOSTS'], rows, columns)
+  return formatTable(['CLOUD', 'DEPLOYMENT', 'NODE SETS', 'COUNT', 'HOSTS'], rows, columns, colour)
 }

@@ -10,8 +10,7 @@ import { groupBy } from '../../plan/collections.ts'
 const DEPLOYMENT_LABEL = 'openstackdataplanedeployment'
 const SERVICE_LABEL = 'openstackdataplaneservice'
 /** The failure and the recap are at the end. */
-const LOG_BYTES = 2 * 1024 * 1024
-const LOG_LINES = 20_000
+const LOG_LINES = 5_000
 const CONCURRENT_READS = 8
 
 export async function readRunLogs(
@@ -33,10 +32,10 @@ export async function readRunLogs(
   return logs.flat()
 
   function readLog({ metadata }: KubeObject, run: FailedRun): Promise<readonly RunLog[]> {
-    const query = `limitBytes=${LOG_BYTES}&tailLines=${LOG_LINES}`
-    const path = `/api/v1/namespaces/${run.namespace}/pods/${metadata.name}/log?${query}`
+    const path = `/api/v1/namespaces/${run.namespace}/pods/${metadata.name}/log?tailLines=${LOG_LINES}`
+    const subject = `the log of Pod ${run.namespace}/${metadata.name}`
     return readOr([], async () => {
-      const output = await transport.text({ method: 'GET', path, signal })
+      const output = await transport.text({ method: 'GET', path, idempotent: true, signal, verb: 'get', subject })
       return [{ ...run, service: metadata.labels?.[SERVICE_LABEL] ?? '', output }]
     })
   }
