@@ -61,7 +61,7 @@ function findCause(rest: string, following: readonly string[]): string {
 }
 
 function parseResult(rest: string, following: readonly string[]): Readonly<Record<string, unknown>> {
-  const end = following.findIndex((line) => /^\}/.test(line))
+  const end = following.findIndex((line) => line.startsWith('}'))
   const texts = [rest, ...(rest === '{' && end >= 0 ? [[rest, ...following.slice(0, end), '}'].join('\n')] : [])]
   for (const text of texts) {
     try {

@@ -19,8 +19,8 @@ export function foldHosts(states: readonly HostState[]): readonly HostGroup[] {
   })
 }
 
-function formatWithoutHost({ host: _, ...state }: HostState): string {
-  return JSON.stringify(state)
+function formatWithoutHost(state: HostState): string {
+  return JSON.stringify({ ...state, host: undefined })
 }
 
 function rank(verdict: Verdict): number {

@@ -337,33 +337,57 @@ function compareService(name: string, run: Run | undefined, host: Host, scope: S
 
 /** What is equal for all hosts of the node set that the run brought this service to. */
 function compareForAll(name: string, run: Run, scope: Omit<Scope, 'compared'>): Comparison {
-  const { nodeSet, servicesRead, images } = scope
+  const { nodeSet } = scope
   const service = scope.service(name)
-  const changes: Change[] = []
-  const doubts: string[] = []
-  if (!nodeSet.isObserved) doubts.push('the operator has not seen the last change of the node set')
-  else if (run.configHash === undefined || nodeSet.configHash === undefined)
-    doubts.push(`the hash of the node set in deployment ${run.name} is not recorded`)
-  else if (run.configHash !== nodeSet.configHash) changes.push({ kind: 'spec' })
-  if (run.machineHash !== undefined && nodeSet.machineHash !== undefined && run.machineHash !== nodeSet.machineHash)
-    changes.push({ kind: 'machine' })
-  if (!service) doubts.push(servicesRead ? `service ${name} does not exist` : 'services could not be read')
-  else if (run.created !== '' && (service.changed ?? '') > run.created) changes.push({ kind: 'service', name })
-  if (scope.certificatesUnread !== undefined && nodeSet.tlsEnabled && service?.hasCertificates)
-    doubts.push(`certificates were not compared: ${scope.certificatesUnread}`)
-  for (const field of service?.imageFields ?? []) {
+  const sources = distinctSources([...(service?.sources ?? []), ...nodeSet.sources])
+  const results = [
+    compareSpec(run, nodeSet),
+    compareDefinition(name, service, run, scope),
+    ...(service ? compareImages(service, run, scope.images) : []),
+    ...sources.map((source) => compareSource(source, run, scope.content(source))),
+  ]
+  const { machineHash } = run
+  const isOtherMachine = machineHash !== undefined && (nodeSet.machineHash ?? machineHash) !== machineHash
+  const changes = results.flatMap(({ change }) => change ?? [])
+  return {
+    changes: isOtherMachine ? [...changes, { kind: 'machine' }] : changes,
+    doubts: [...results.flatMap(({ doubt }) => doubt ?? []), ...certificateDoubts(service, scope)],
+  }
+}
+
+function compareSpec({ name, configHash }: Run, nodeSet: NodeSet): SourceResult {
+  if (!nodeSet.isObserved) return { doubt: 'the operator has not seen the last change of the node set' }
+  if (configHash === undefined || nodeSet.configHash === undefined)
+    return { doubt: `the hash of the node set in deployment ${name} is not recorded` }
+  return configHash === nodeSet.configHash ? {} : { change: { kind: 'spec' } }
+}
+
+function compareDefinition(
+  name: string,
+  service: Service | undefined,
+  { created }: Run,
+  { servicesRead }: Pick<Scope, 'servicesRead'>,
+): SourceResult {
+  if (!service) return { doubt: servicesRead ? `service ${name} does not exist` : 'services could not be read' }
+  return created !== '' && (service.changed ?? '') > created ? { change: { kind: 'service', name } } : {}
+}
+
+function compareImages({ imageFields }: Service, run: Run, images: Texts | undefined): readonly SourceResult[] {
+  return imageFields.map((field) => {
     const declared = getOwn(images, field)
     const deployed = getOwn(run.images, field)
-    if (declared !== undefined && deployed !== undefined && declared !== deployed)
-      changes.push({ kind: 'image', name: field })
-  }
-  const results = distinctSources([...(service?.sources ?? []), ...nodeSet.sources]).map((source) =>
-    compareSource(source, run, scope.content(source)),
-  )
-  return {
-    changes: [...changes, ...results.flatMap(({ change }) => change ?? [])],
-    doubts: [...doubts, ...results.flatMap(({ doubt }) => doubt ?? [])],
-  }
+    const isKnown = declared !== undefined && deployed !== undefined
+    return isKnown && declared !== deployed ? { change: { kind: 'image', name: field } } : {}
+  })
+}
+
+function certificateDoubts(
+  service: Service | undefined,
+  { nodeSet, certificatesUnread }: Pick<Scope, 'nodeSet' | 'certificatesUnread'>,
+): readonly string[] {
+  const isConcerned = nodeSet.tlsEnabled && service?.hasCertificates === true
+  if (certificatesUnread === undefined || !isConcerned) return []
+  return [`certificates were not compared: ${certificatesUnread}`]
 }
 
 /** A comparison costs more than a lookup, and most hosts of a node set have the same runs. */

@@ -139,7 +139,7 @@ describe('hosts', { timeout: 600_000 }, () => {
       { apiVersion: API, kind: 'OpenStackDataPlaneDeployment' },
       { namespace: 'openstack', labelSelector: 'stackloom.dev/hosts' },
     )
-    expect(items.map((item) => getField(item, 'spec', 'ansibleLimit')).toSorted()).toEqual([
+    expect(items.map((item) => String(getField(item, 'spec', 'ansibleLimit'))).toSorted()).toEqual([
       'compute-0,compute-2',
       'compute-2',
     ])

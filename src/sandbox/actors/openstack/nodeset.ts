@@ -90,30 +90,24 @@ export function dataPlaneControllers({ runtime, stepMs }: ActorDeps): readonly C
         const why = annotations?.[DEPLOYMENT_FAILS]
         const due = Date.parse(creationTimestamp) + stepMs
         if (why === undefined && clock.now() < due) return { requeueAfterMs: stepMs }
-        const bad = { status: 'False', reason: 'Error', severity: 'Error', message: why ?? '' } as const
-        const state = why === undefined ? good : bad
+        const state =
+          why === undefined ? good : ({ status: 'False', reason: 'Error', severity: 'Error', message: why } as const)
         const version = cache(versions).list(namespace)[0]
-        const target = findTargetVersion(version)
         const members = nodeSetsOf(deployment).flatMap((set) => cache(nodeSets).get(`${namespace}/${set}`) ?? [])
-        const failsOn = annotations?.[FAILS_ON]?.split(',')
         const input: DeploymentInput = {
           deployment,
           nodeSets: members,
           version,
           failed: why !== undefined,
-          ...(failsOn && { failsOn }),
+          ...readFailedHosts(deployment),
           ...(await readInputs(client, namespace, members)),
         }
-        const conditions = [
-          { type: 'Ready', ...state },
-          { type: 'DeploymentReady', ...state },
-          { type: 'NodeSetDeploymentReady', ...state },
-        ]
+        const conditions = ['Ready', 'DeploymentReady', 'NodeSetDeploymentReady'].map((type) => ({ type, ...state }))
         const known = servedSchema(cache(deploymentCrds).get(DEPLOYMENT_CRD), 'status')?.properties ?? {}
         const status = {
           observedGeneration: generation,
           deployed: why === undefined,
-          ...(why === undefined && target !== undefined && { deployedVersion: target }),
+          ...(why === undefined && findTargetVersion(version)),
           ...keepKnown(recordDeployment(input, clock.now()), known),
           ...keepKnown({ ansibleExecutionSummaries: summarizeExecutions(input) }, known),
           conditions: withTransitionTimes(deployment, conditions, clock.now()),
@@ -176,6 +170,12 @@ function isDeployed(deployment: KubeObject): boolean {
 }
 
 /** Hosts get the target version of the cloud. */
-function findTargetVersion(version: KubeObject | undefined): string | undefined {
-  return (version?.['spec'] as { targetVersion?: string } | undefined)?.targetVersion
+function findTargetVersion(version: KubeObject | undefined): { readonly deployedVersion?: string } {
+  const target = (version?.['spec'] as { targetVersion?: string } | undefined)?.targetVersion
+  return target === undefined ? {} : { deployedVersion: target }
+}
+
+function readFailedHosts({ metadata }: KubeObject): Pick<DeploymentInput, 'failsOn'> {
+  const hosts = metadata.annotations?.[FAILS_ON]?.split(',')
+  return hosts ? { failsOn: hosts } : {}
 }
