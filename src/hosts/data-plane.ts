@@ -193,7 +193,7 @@ export function readVersionImages(object: KubeObject): Texts {
 }
 
 /** `compute-0` of `compute-0.example.com`: the operator writes this name into the inventory. */
-export function shortName(hostName: string): string {
+function shortName(hostName: string): string {
   return hostName.split('.')[0] ?? hostName
 }
 
