@@ -117,6 +117,12 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./status/command.ts'),
   },
   {
+    name: 'hosts',
+    group: 'Observe',
+    summary: 'Show which hosts have what is declared; deploy the others',
+    load: () => import('./hosts/command.ts'),
+  },
+  {
     name: 'doctor',
     group: 'Observe',
     summary: 'Diagnose problems, live or from a dump, and print the remedy',

@@ -52,6 +52,8 @@ describe('options', () => {
       'dns status',
       'doctor',
       'down',
+      'hosts',
+      'hosts deploy',
       'import',
       'ipam status',
       'operator install',

@@ -24,6 +24,7 @@ const kindVersions: Readonly<Record<string, string>> = {
   'core.openstack.org/OpenStackVersion': 'v1beta1',
   'dataplane.openstack.org/OpenStackDataPlaneDeployment': 'v1beta1',
   'dataplane.openstack.org/OpenStackDataPlaneNodeSet': 'v1beta1',
+  'dataplane.openstack.org/OpenStackDataPlaneService': 'v1beta1',
   'designate.openstack.org/Designate': 'v1beta1',
   'discovery.k8s.io/EndpointSlice': 'v1',
   'glance.openstack.org/Glance': 'v1beta1',

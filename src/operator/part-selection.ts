@@ -71,12 +71,12 @@ export function partsByName(
 
 async function findIncompatibility(
   client: Discovery,
-  { conflict, optional, kinds }: OperatorPart,
+  { conflict, optional, kinds, observe }: OperatorPart,
   needsKinds: boolean,
 ): Promise<Finding | undefined> {
   if (conflict && (await client.resource(conflict.kind))) return finding(conflict.problem, {})
-  if (!needsKinds || !optional) return undefined
-  const missing = await findMissingKinds(client, kinds)
+  if (!optional) return undefined
+  const missing = await findMissingKinds(client, needsKinds ? kinds : (observe?.kinds ?? []))
   return missing.length > 0 ? finding(kindsMissing, { missing }) : undefined
 }
 

@@ -14,6 +14,7 @@ import * as dataplaneRuns from '../../dataplane/findings/runs.ts'
 import * as deployAccess from '../../deploy/findings/access.ts'
 import * as deployAdopt from '../../deploy/findings/adopt.ts'
 import * as deployDown from '../../deploy/findings/down.ts'
+import * as deployHosts from '../../deploy/findings/hosts.ts'
 import * as deployUp from '../../deploy/findings/up.ts'
 import * as deployUpdate from '../../deploy/findings/update.ts'
 import * as doctorControlPlane from '../../doctor/findings/control-plane-findings.ts'
@@ -65,6 +66,7 @@ const modules: readonly object[] = [
   deployAccess,
   deployAdopt,
   deployDown,
+  deployHosts,
   deployUp,
   deployUpdate,
   dns,

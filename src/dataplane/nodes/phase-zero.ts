@@ -8,6 +8,7 @@ import { type Finding, finding } from '../../errors/finding.ts'
 import { runnerInputsUnsupported, unknownDataPlaneService } from '../findings/data-plane.ts'
 import type { AnsibleRun } from '../kinds/ansible-run.ts'
 import type { Applied, DataPlaneService } from '../kinds/data-plane.ts'
+import { isWithinLimit } from '../rules/ansible-limit.ts'
 import type { EffectiveNode } from '../rules/inheritance.ts'
 import { findAttempts, resolveApplied } from '../runs/attempts.ts'
 import { decideStep, type RunDecision, type StepInputs } from '../runs/decide-step.ts'
@@ -135,32 +136,4 @@ function heldReason({ name, deploy, hasStrategy, ansibleLimit }: EffectiveNode):
   if (!hasStrategy) return 'neither the node nor its role has a deployStrategy'
   if (!deploy) return 'deploy is false'
   return isWithinLimit(name, ansibleLimit) ? undefined : `it is outside of ansibleLimit ${ansibleLimit}`
-}
-
-/** `a,b*`, `all`, `!c`: the part of Ansible's limit syntax that the webhooks accept. */
-function isWithinLimit(host: string, limit: string): boolean {
-  const patterns = limit.split(/[,:]/).filter((pattern) => pattern !== '')
-  if (patterns.length === 0) return true
-  const matches = (pattern: string): boolean => pattern === 'all' || matchesGlob(host, pattern)
-  const included = patterns.filter((pattern) => !pattern.startsWith('!'))
-  const excluded = patterns.filter((pattern) => pattern.startsWith('!')).map((pattern) => pattern.slice(1))
-  return (included.length === 0 || included.some(matches)) && !excluded.some(matches)
-}
-
-/**
- * The pieces between the stars, each at its first place after the one before. Not an expression: one with many stars takes
- * exponential time.
- */
-function matchesGlob(text: string, pattern: string): boolean {
-  const [head = '', ...rest] = pattern.split('*')
-  const tail = rest.pop()
-  if (tail === undefined) return text === pattern
-  if (!text.startsWith(head)) return false
-  let position = head.length
-  for (const piece of rest) {
-    const found = text.indexOf(piece, position)
-    if (found < 0) return false
-    position = found + piece.length
-  }
-  return text.length - tail.length >= position && text.endsWith(tail)
 }

@@ -1,4 +1,4 @@
-/** SL9600 to SL9609: hosts outside the cluster. */
+/** SL9600 to SL9609 and SL9638: hosts outside the cluster. */
 import { problem } from '../../errors/finding.ts'
 
 export const deploymentFailed = problem<{ deployment: string; namespace: string; why: string; hosts: string }>({
@@ -65,4 +65,13 @@ export const deletionUnconfirmed = problem<{ deployment: string; namespace: stri
   remedy: ({ deployment, namespace }) =>
     'wait until it has finished, or accept that its hosts may stay partly configured: ' +
     `kubectl -n ${namespace} annotate openstackdataplanedeployment ${deployment} dataplane.openstack.org/confirm-delete=true`,
+})
+
+export const hostsBehind = problem<{ namespace: string; hosts: string; count: number; total: number; why: string }>({
+  code: 'SL9638',
+  severity: 'warning',
+  message: ({ hosts, count, total, why }) =>
+    `${count} of ${total} hosts ${count === 1 ? 'lacks' : 'lack'} what is declared: ${hosts} (${why})`,
+  remedy: ({ namespace }) =>
+    `stackloom hosts deploy --behind -n ${namespace}; stackloom hosts -o wide shows every host`,
 })

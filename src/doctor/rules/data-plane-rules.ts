@@ -4,6 +4,8 @@ import { asRecord, asStrings } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ageMs, findCondition, formatObjectName, getConditions, getField, getString } from '../../api/raw-object.ts'
 import { closestMatch } from '../../errors/closest-match.ts'
+import { explainState, foldHosts, formatHostNames } from '../../hosts/fold-hosts.ts'
+import { type HostState, judgeHosts } from '../../hosts/judge-hosts.ts'
 import { groupBy } from '../../plan/collections.ts'
 import { DATA_PLANE_DEPLOYMENT, isDeletionConfirmed, isRunningDeployment } from '../../verify/running-deployments.ts'
 import type { ClusterState } from '../cluster-state.ts'
@@ -14,6 +16,8 @@ import { links, type Rule, rule } from '../rule.ts'
 
 const NODE_SET = 'dataplane.openstack.org/OpenStackDataPlaneNodeSet'
 const CONTROL_PLANE = 'core.openstack.org/OpenStackControlPlane'
+const SERVICE = 'dataplane.openstack.org/OpenStackDataPlaneService'
+const VERSION = 'core.openstack.org/OpenStackVersion'
 
 const namespaceOf = ({ metadata }: KubeObject): string => metadata.namespace ?? ''
 const nodeSetsOf = (deployment: KubeObject): readonly string[] => asStrings(asRecord(deployment['spec'])['nodeSets'])
@@ -85,6 +89,46 @@ const changeNotDeployed = rule({
       return [{ about, facts: { nodeSet: about.metadata.name, last }, dependsOn: runs }]
     }),
 })
+
+/** The node set itself is deployed, so its own hashes do not show that some of its hosts lack something. */
+const hostsBehind = rule({
+  id: 'data-plane/hosts-behind',
+  problem: problems.hostsBehind,
+  looksAt: [NODE_SET, DATA_PLANE_DEPLOYMENT],
+  also: [SERVICE, VERSION],
+  match: (cluster) =>
+    cluster.all(NODE_SET).flatMap((about) => {
+      const { name, namespace = '' } = about.metadata
+      if (getString(about, 'status', 'configHash') !== getString(about, 'status', 'deployedConfigHash')) return []
+      const states = cluster.derive(hostStates).get(`${namespace}/${name}`) ?? []
+      const behind = states.filter(({ verdict }) => verdict === 'behind')
+      if (behind.length === 0) return []
+      const facts = {
+        namespace,
+        hosts: formatHostNames(behind.map(({ host }) => host)),
+        count: behind.length,
+        total: states.length,
+        why: foldHosts(behind).slice(0, 1).map(explainState).join(''),
+      }
+      const runs = cluster
+        .inNamespace(DATA_PLANE_DEPLOYMENT, namespace)
+        .filter((deployment) => nodeSetsOf(deployment).includes(name))
+      return [{ about, facts, dependsOn: runs }]
+    }),
+})
+
+/** Values of Secrets are not gathered, so contents are not compared: `stackloom hosts` does that. */
+function hostStates(cluster: ClusterState): ReadonlyMap<string, readonly HostState[]> {
+  const states = judgeHosts({
+    nodeSets: cluster.all(NODE_SET),
+    deployments: cluster.all(DATA_PLANE_DEPLOYMENT),
+    services: cluster.unread(SERVICE) === undefined ? cluster.all(SERVICE) : undefined,
+    versions: cluster.all(VERSION),
+    content: () => ({ kind: 'ignored' }),
+    certificates: [],
+  })
+  return groupBy(states, ({ namespace, nodeSet }) => `${namespace}/${nodeSet}`)
+}
 
 const notDiscovered = rule({
   id: 'data-plane/hypervisor-not-discovered',
@@ -233,5 +277,6 @@ export const dataPlaneRules: readonly Rule[] = [
   deploymentFailed,
   notDiscovered,
   changeNotDeployed,
+  hostsBehind,
   deletionUnconfirmed,
 ]

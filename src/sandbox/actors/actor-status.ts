@@ -1,5 +1,6 @@
 /** Writes objects and statuses for actors, only when they differ, so that an idle cluster has no writes. */
 import { type Condition, formatTimestamp, type KubeObject } from '../../api/object.ts'
+import { sameJson } from '../../api/same-json.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/client.ts'
 
@@ -26,7 +27,7 @@ export async function writeStatus(
   const before = (live['status'] ?? {}) as Readonly<Record<string, unknown>>
   const { conditions, ...rest } = status
   const same =
-    Object.entries(rest).every(([key, value]) => JSON.stringify(before[key]) === JSON.stringify(value)) &&
+    Object.entries(rest).every(([key, value]) => sameJson(before[key], value)) &&
     sameConditions(before['conditions'], conditions)
   if (same) return
   const next = { ...before, ...status, ...(conditions !== undefined && { conditions }) }

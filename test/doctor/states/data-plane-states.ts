@@ -31,6 +31,13 @@ export const dataPlaneStates: readonly State[] = [
     says: ['(deploy-1)', 'cannot be used again'],
   },
   {
+    rule: 'data-plane/hosts-behind',
+    when: 'a change was deployed with a limit',
+    objects: changed(deployment, status({ deployed: true, nodeSetHashes: { computes: 'old' } })),
+    about: nodeSet,
+    says: ['1 of 1 hosts lacks what is declared: compute-0', 'hosts deploy --behind -n openstack2'],
+  },
+  {
     rule: 'data-plane/hypervisor-not-discovered',
     when: 'discover_hosts was not run',
     objects: having(object('stackloom.dev/v1alpha1/NovaHosts', 'openstack2/nova', { hosts: [] })),

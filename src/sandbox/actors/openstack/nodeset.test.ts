@@ -1,6 +1,12 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../api/object.ts'
-import { summarizeExecutions } from './nodeset.ts'
+import {
+  copyDeployments,
+  type DeploymentInput,
+  hashSpec,
+  recordDeployment,
+  summarizeExecutions,
+} from './deployment-record.ts'
 
 const API = 'dataplane.openstack.org/v1beta1'
 const nodeSet: KubeObject = {
@@ -9,37 +15,85 @@ const nodeSet: KubeObject = {
   metadata: { name: 'compute', namespace: 'openstack' },
   spec: { nodes: { 'compute-0': {}, 'compute-1': {} }, services: ['bootstrap', 'nova'] },
 }
-const deployment = (name: string, deployed: boolean, spec = {}, annotations = {}): KubeObject => ({
+const deployment = (name: string, spec = {}, status = {}): KubeObject => ({
   apiVersion: API,
   kind: 'OpenStackDataPlaneDeployment',
-  metadata: { name, namespace: 'openstack', annotations },
+  metadata: { name, namespace: 'openstack', creationTimestamp: '2026-01-01T00:00:00Z' },
   spec: { nodeSets: ['compute'], ...spec },
-  status: { deployed },
+  status,
 })
-const success = { totalHosts: 2, failedHosts: 0, failurePercent: 0 }
-
-it('summarizeExecutions counts the hosts of every service that a finished deployment ran', () => {
-  const deployments = [
-    deployment('all', true),
-    deployment('some', true, { servicesOverride: ['nova'] }),
-    deployment('running', false),
-  ]
-  expect(summarizeExecutions(nodeSet, deployments)).toEqual({
-    all: { bootstrap: success, nova: success },
-    some: { nova: success },
-  })
-})
-
-it('summarizeExecutions names the hosts on which a deployment failed, and no service after that', () => {
-  const failed = deployment('failed', false, {}, { 'sandbox.stackloom.dev/fails': 'unreachable' })
-  expect(summarizeExecutions(nodeSet, [failed])).toEqual({
-    failed: {
-      bootstrap: {
-        totalHosts: 2,
-        failedHosts: 2,
-        failurePercent: 100,
-        failedHostList: ['compute-0', 'compute-1'],
+const input = (object: KubeObject, more: Partial<DeploymentInput> = {}): DeploymentInput => ({
+  deployment: object,
+  nodeSets: [nodeSet],
+  services: [
+    {
+      apiVersion: API,
+      kind: 'OpenStackDataPlaneService',
+      metadata: { name: 'nova', namespace: 'openstack' },
+      spec: {
+        dataSources: [{ secretRef: { name: 'nova-config' } }, { configMapRef: { name: 'missing', optional: true } }],
+        containerImageFields: ['NovaComputeImage'],
       },
     },
+  ],
+  version: {
+    apiVersion: 'core.openstack.org/v1beta1',
+    kind: 'OpenStackVersion',
+    metadata: { name: 'controlplane' },
+    status: { containerImages: { novaComputeImage: 'nova:1' } },
+  },
+  failed: false,
+  hashOf: ({ name }) => (name === 'nova-config' ? 's1' : undefined),
+  ...more,
+})
+const counts = { totalHosts: 2, failedHosts: 0, unreachableHosts: 0, failurePercent: 0 }
+
+describe('summarizeExecutions', () => {
+  it('counts the hosts of every Job of a finished deployment', () => {
+    expect(summarizeExecutions(input(deployment('all')))).toEqual({
+      'bootstrap-all-compute': counts,
+      'nova-all-compute': counts,
+    })
+    const limited = deployment('some', { servicesOverride: ['nova'], ansibleLimit: 'compute-1' })
+    expect(summarizeExecutions(input(limited))).toEqual({ 'nova-some-compute': { ...counts, totalHosts: 1 } })
   })
+
+  it('names the hosts on which a deployment failed, and no service after that', () => {
+    const failed = { ...counts, failedHosts: 1, failurePercent: 50, failedHostList: ['compute-1'] }
+    expect(summarizeExecutions(input(deployment('bad'), { failed: true, failsOn: ['compute-1'] }))).toEqual({
+      'bootstrap-bad-compute': failed,
+    })
+    expect(summarizeExecutions(input(deployment('bad'), { failed: true }))['bootstrap-bad-compute']).toMatchObject({
+      failedHostList: ['compute-0', 'compute-1'],
+    })
+  })
+})
+
+it('recordDeployment records the hashes and images that the deployment brought', () => {
+  expect(recordDeployment(input(deployment('all')), 0)).toMatchObject({
+    nodeSetHashes: { compute: hashSpec(nodeSet) },
+    secretHashes: { 'nova-config': 's1' },
+    configMapHashes: {},
+    containerImages: { NovaComputeImage: 'nova:1' },
+    nodeSetConditions: {
+      compute: [
+        { type: 'NodeSetDeploymentReady', status: 'True' },
+        { type: 'ServiceBootstrapDeploymentReady', status: 'True' },
+        { type: 'ServiceNovaDeploymentReady', status: 'True' },
+      ],
+    },
+  })
+  expect(Object.keys(recordDeployment(input(deployment('bad'), { failed: true }), 0))).toEqual(['nodeSetConditions'])
+})
+
+it('copyDeployments keeps the hashes of Secrets when a limited deployment ends', () => {
+  const record = { deployed: true, nodeSetHashes: { compute: hashSpec(nodeSet) } }
+  const full = deployment('full', {}, { ...record, secretHashes: { a: '1' } })
+  const limited = deployment('limited', { ansibleLimit: 'compute-0' }, { ...record, secretHashes: { a: '2' } })
+  expect(copyDeployments(nodeSet, [full])).toMatchObject({
+    configHash: hashSpec(nodeSet),
+    deployedConfigHash: hashSpec(nodeSet),
+    secretHashes: { a: '1' },
+  })
+  expect(copyDeployments(nodeSet, [limited])).toMatchObject({ secretHashes: {} })
 })

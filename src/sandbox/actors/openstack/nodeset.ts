@@ -1,21 +1,33 @@
 /**
- * Simulates node sets and their deployments as in openstack-operator 0.6: `SetupReady` before any deployment, and `deployed`
- * when a deployment has finished; since 18.0-fr6 with a summary of every Ansible run. A deployment annotated
- * `sandbox.stackloom.dev/fails: MESSAGE` fails.
+ * Simulates node sets and their deployments as in openstack-operator 0.6: `SetupReady` before any deployment, `deployed`
+ * when a deployment has finished, and the hashes and images that it brought; since 18.0-fr6 with a summary of every Ansible
+ * run. A deployment annotated `sandbox.stackloom.dev/fails: MESSAGE` fails, by `fails-on: HOST,HOST` only there.
  */
 import { type KubeObject, objectKey } from '../../../api/object.ts'
+import { serviceKind } from '../../../hosts/data-plane.ts'
+import { type ContentRef, formatRef, readContent, referencedContents } from '../../../hosts/hosts-input.ts'
+import type { KubeClient } from '../../../kube/client.ts'
 import type { Controller } from '../../../kube/controller.ts'
 import { type ActorDeps, annotation } from '../actor.ts'
-import { withTransitionTimes, writeStatus } from '../actor-status.ts'
+import { createMissing, withTransitionTimes, writeStatus } from '../actor-status.ts'
 import { ACTOR } from './control-plane.ts'
-import { crdSource, servedSchema } from './spec-schema.ts'
+import {
+  copyDeployments,
+  type DeploymentInput,
+  recordDeployment,
+  servicesOf,
+  summarizeExecutions,
+} from './deployment-record.ts'
+import { crdSource, type Schema, servedSchema } from './spec-schema.ts'
 
 const API = 'dataplane.openstack.org/v1beta1'
 const nodeSets = { kind: { apiVersion: API, kind: 'OpenStackDataPlaneNodeSet' } }
 const deployments = { kind: { apiVersion: API, kind: 'OpenStackDataPlaneDeployment' } }
 const versions = { kind: { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackVersion' } }
 const NODE_SET_CRD = 'openstackdataplanenodesets.dataplane.openstack.org'
+const DEPLOYMENT_CRD = 'openstackdataplanedeployments.dataplane.openstack.org'
 const DEPLOYMENT_FAILS = annotation('fails')
+const FAILS_ON = annotation('fails-on')
 
 const good = { status: 'True', reason: 'Ready', message: 'Setup complete' } as const
 const asked = { status: 'False', reason: 'Requested', severity: 'Info', message: 'Deployment in progress' } as const
@@ -23,6 +35,7 @@ const asked = { status: 'False', reason: 'Requested', severity: 'Info', message:
 export function dataPlaneControllers({ runtime, stepMs }: ActorDeps): readonly Controller[] {
   const { client, cache } = runtime
   const crds = crdSource(NODE_SET_CRD)
+  const deploymentCrds = crdSource(DEPLOYMENT_CRD)
   const nodeSetsOf = (deployment: KubeObject): readonly string[] =>
     (deployment['spec'] as { nodeSets?: readonly string[] }).nodeSets ?? []
   return [
@@ -45,6 +58,7 @@ export function dataPlaneControllers({ runtime, stepMs }: ActorDeps): readonly C
       reconcile: async ({ namespace = '', name }, { clock }) => {
         const nodeSet = cache(nodeSets).get(`${namespace}/${name}`)
         if (!nodeSet) return
+        await ensureServices(client, nodeSet)
         const nodeSetDeployments = cache(deployments)
           .list(namespace)
           .filter((deployment) => nodeSetsOf(deployment).includes(name))
@@ -59,10 +73,8 @@ export function dataPlaneControllers({ runtime, stepMs }: ActorDeps): readonly C
         const known = servedSchema(cache(crds).get(NODE_SET_CRD), 'status')?.properties ?? {}
         const status = {
           observedGeneration: nodeSet.metadata.generation,
-          // A status with a field that the release does not have would be written again and again.
-          ...('deploymentExecutionSummaries' in known && {
-            deploymentExecutionSummaries: summarizeExecutions(nodeSet, nodeSetDeployments),
-          }),
+          ...keepKnown(copyDeployments(nodeSet, nodeSetDeployments), known),
+          ...keepKnown({ deploymentExecutionSummaries: copySummaries(nodeSetDeployments) }, known),
           conditions: withTransitionTimes(nodeSet, conditions, clock.now()),
         }
         await writeStatus(client, nodeSet, status, ACTOR)
@@ -70,7 +82,7 @@ export function dataPlaneControllers({ runtime, stepMs }: ActorDeps): readonly C
     },
     {
       name: 'openstack-dataplane-deployment',
-      watches: [deployments],
+      watches: [deployments, { ...deploymentCrds, map: () => [] }],
       reconcile: async ({ namespace = '', name }, { clock }) => {
         const deployment = cache(deployments).get(`${namespace}/${name}`)
         if (!deployment || isDeployed(deployment)) return undefined
@@ -78,17 +90,26 @@ export function dataPlaneControllers({ runtime, stepMs }: ActorDeps): readonly C
         const why = annotations?.[DEPLOYMENT_FAILS]
         const due = Date.parse(creationTimestamp) + stepMs
         if (why === undefined && clock.now() < due) return { requeueAfterMs: stepMs }
-        const bad = { status: 'False', reason: 'Error', severity: 'Error', message: why ?? '' } as const
-        const state = why === undefined ? good : bad
-        const target = findTargetVersion(cache(versions).list(namespace)[0])
-        const conditions = [
-          { type: 'Ready', ...state },
-          { type: 'NodeSetDeploymentReady', ...state },
-        ]
+        const state =
+          why === undefined ? good : ({ status: 'False', reason: 'Error', severity: 'Error', message: why } as const)
+        const version = cache(versions).list(namespace)[0]
+        const members = nodeSetsOf(deployment).flatMap((set) => cache(nodeSets).get(`${namespace}/${set}`) ?? [])
+        const input: DeploymentInput = {
+          deployment,
+          nodeSets: members,
+          version,
+          failed: why !== undefined,
+          ...readFailedHosts(deployment),
+          ...(await readInputs(client, namespace, members)),
+        }
+        const conditions = ['Ready', 'DeploymentReady', 'NodeSetDeploymentReady'].map((type) => ({ type, ...state }))
+        const known = servedSchema(cache(deploymentCrds).get(DEPLOYMENT_CRD), 'status')?.properties ?? {}
         const status = {
           observedGeneration: generation,
           deployed: why === undefined,
-          ...(why === undefined && target !== undefined && { deployedVersion: target }),
+          ...(why === undefined && findTargetVersion(version)),
+          ...keepKnown(recordDeployment(input, clock.now()), known),
+          ...keepKnown({ ansibleExecutionSummaries: summarizeExecutions(input) }, known),
           conditions: withTransitionTimes(deployment, conditions, clock.now()),
         }
         await writeStatus(client, deployment, status, ACTOR)
@@ -98,39 +119,50 @@ export function dataPlaneControllers({ runtime, stepMs }: ActorDeps): readonly C
   ]
 }
 
-interface ExecutionSummary {
-  readonly totalHosts: number
-  readonly failedHosts: number
-  readonly failurePercent: number
-  readonly failedHostList?: readonly string[]
+/** A status with a field that the release does not have would be written again and again. */
+function keepKnown(
+  fields: Readonly<Record<string, unknown>>,
+  known: Readonly<Record<string, Schema>>,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(fields).filter(([name, value]) => name in known && value !== undefined))
 }
 
-/** By deployment and service, for deployments that have ended. A failed deployment fails on every host of its first service. */
-export function summarizeExecutions(
-  nodeSet: KubeObject,
-  deployments: readonly KubeObject[],
-): Readonly<Record<string, Readonly<Record<string, ExecutionSummary>>>> {
-  const { nodes = {}, services = [] } = nodeSet['spec'] as {
-    readonly nodes?: Readonly<Record<string, unknown>>
-    readonly services?: readonly string[]
+function copySummaries(deployments: readonly KubeObject[]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    deployments.flatMap(({ metadata, status }) => {
+      const summaries = (status as { ansibleExecutionSummaries?: object } | undefined)?.ansibleExecutionSummaries
+      return summaries ? [[metadata.name, summaries]] : []
+    }),
+  )
+}
+
+/** The operator creates the services that a node set names; here without tasks and configuration. */
+async function ensureServices(client: KubeClient, nodeSet: KubeObject): Promise<void> {
+  const { namespace = '' } = nodeSet.metadata
+  if (!(await client.resource(serviceKind))) return
+  for (const name of servicesOf(nodeSet)) {
+    const live = await client.get({ ...serviceKind, namespace, name })
+    const service = { ...serviceKind, metadata: { name, namespace }, spec: { edpmServiceType: name } }
+    await createMissing(client, live, service, ACTOR)
   }
-  const hosts = Object.keys(nodes)
-  const success: ExecutionSummary = { totalHosts: hosts.length, failedHosts: 0, failurePercent: 0 }
-  const failure: ExecutionSummary = {
-    totalHosts: hosts.length,
-    failedHosts: hosts.length,
-    failurePercent: 100,
-    failedHostList: hosts,
+}
+
+/** Services, and hashes of the Secrets and ConfigMaps that they and the inventories read. */
+async function readInputs(
+  client: KubeClient,
+  namespace: string,
+  members: readonly KubeObject[],
+): Promise<Pick<DeploymentInput, 'services' | 'hashOf'>> {
+  const isServed = (await client.resource(serviceKind)) !== undefined
+  const listed = isServed ? (await client.list(serviceKind, { namespace })).items : []
+  const services = listed.map((item) => ({ ...item, ...serviceKind }))
+  const hashes = new Map<string, string>()
+  for (const ref of referencedContents({ objects: [...members, ...services], unread: [] })) {
+    const found = await client.get({ ...ref, apiVersion: 'v1' })
+    const content = readContent(found && { ...found, kind: ref.kind })
+    if (content.kind === 'hash') hashes.set(formatRef(ref), content.hash)
   }
-  const entries = deployments.flatMap((deployment) => {
-    const failed = deployment.metadata.annotations?.[DEPLOYMENT_FAILS] !== undefined
-    if (!failed && !isDeployed(deployment)) return []
-    const { servicesOverride = [] } = deployment['spec'] as { readonly servicesOverride?: readonly string[] }
-    const ran = servicesOverride.length > 0 ? servicesOverride : services
-    const summaries = failed ? ran.slice(0, 1).map((name) => [name, failure]) : ran.map((name) => [name, success])
-    return [[deployment.metadata.name, Object.fromEntries(summaries)]]
-  })
-  return Object.fromEntries(entries)
+  return { services, hashOf: (ref: ContentRef) => hashes.get(formatRef(ref)) }
 }
 
 function isDeployed(deployment: KubeObject): boolean {
@@ -138,6 +170,12 @@ function isDeployed(deployment: KubeObject): boolean {
 }
 
 /** Hosts get the target version of the cloud. */
-function findTargetVersion(version: KubeObject | undefined): string | undefined {
-  return (version?.['spec'] as { targetVersion?: string } | undefined)?.targetVersion
+function findTargetVersion(version: KubeObject | undefined): { readonly deployedVersion?: string } {
+  const target = (version?.['spec'] as { targetVersion?: string } | undefined)?.targetVersion
+  return target === undefined ? {} : { deployedVersion: target }
+}
+
+function readFailedHosts({ metadata }: KubeObject): Pick<DeploymentInput, 'failsOn'> {
+  const hosts = metadata.annotations?.[FAILS_ON]?.split(',')
+  return hosts ? { failsOn: hosts } : {}
 }

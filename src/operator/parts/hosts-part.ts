@@ -1,0 +1,70 @@
+/** Defines the operator part that counts hosts by verdict as a metric. It reads only, and no Secrets. */
+import { Gauge, type Registry } from 'prom-client'
+import { deploymentKind, nodeSetKind, serviceKind, versionKind } from '../../hosts/data-plane.ts'
+import { type HostsInput, judgeHosts, verdicts } from '../../hosts/judge-hosts.ts'
+import { groupBy } from '../../plan/collections.ts'
+import type { OperatorPart, PartContext } from './part.ts'
+
+const READ = ['get', 'list', 'watch']
+const kinds = [nodeSetKind, deploymentKind, serviceKind, versionKind]
+
+export const hostsPart: OperatorPart = {
+  name: 'hosts',
+  optional: true,
+  kinds,
+  crds: { own: [], upstream: [] },
+  rules: [
+    {
+      apiGroups: ['dataplane.openstack.org'],
+      resources: ['openstackdataplanenodesets', 'openstackdataplanedeployments', 'openstackdataplaneservices'],
+      verbs: READ,
+      reason: 'count the hosts that lack what is declared',
+    },
+    {
+      apiGroups: ['core.openstack.org'],
+      resources: ['openstackversions'],
+      verbs: READ,
+      reason: 'compare the images of hosts with the version of their cloud',
+    },
+  ],
+  webhooks: [],
+  start: (context) => {
+    startHosts(context)
+    return {}
+  },
+  observe: { kinds, start: startHosts },
+}
+
+function startHosts({ runtime, metrics }: PartContext): void {
+  const [nodeSets, deployments, services, versions] = kinds.map((kind) => runtime.cache({ kind }))
+  registerHostMetrics(metrics.registry, () => ({
+    nodeSets: nodeSets?.list() ?? [],
+    deployments: deployments?.list() ?? [],
+    services: services?.list() ?? [],
+    versions: versions?.list() ?? [],
+    content: () => ({ kind: 'ignored' }),
+    certificates: [],
+  }))
+}
+
+/** Computed when Prometheus scrapes it; every verdict of a node set is present, so that an alert sees a zero. */
+export function registerHostMetrics(registry: Registry, input: () => HostsInput): void {
+  const gauge: Gauge = new Gauge({
+    name: 'stackloom_hosts',
+    help: 'Hosts of node sets by verdict, without a comparison of Secrets and ConfigMaps',
+    labelNames: ['namespace', 'node_set', 'verdict'],
+    registers: [registry],
+    collect: () => {
+      gauge.reset()
+      const nodeSets = groupBy(judgeHosts(input()), ({ namespace, nodeSet }) => `${namespace}/${nodeSet}`)
+      for (const states of nodeSets.values()) {
+        const [first] = states
+        if (!first) continue
+        for (const verdict of verdicts) {
+          const count = states.filter((state) => state.verdict === verdict).length
+          gauge.set({ namespace: first.namespace, node_set: first.nodeSet, verdict }, count)
+        }
+      }
+    },
+  })
+}
