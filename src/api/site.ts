@@ -335,6 +335,14 @@ const reserved = z.strictObject({
   other: reservedCidrs.describe('anything else that is in use'),
 })
 
+const isolation = z.strictObject({
+  forwarding: z
+    .enum(['block', 'allow'])
+    .optional()
+    .describe('whether nodes route packets between networks of the clouds')
+    .meta({ default: 'block' }),
+})
+
 const cluster = z.strictObject({
   platform: z
     .enum(['openshift', 'kubernetes'])
@@ -361,6 +369,7 @@ const cluster = z.strictObject({
     .optional()
     .describe('how many nodes may be reconfigured at once, a number or a percentage')
     .meta({ examples: [1, '50%'] }),
+  isolation: isolation.optional().describe('what nodes keep apart beside the VLANs'),
   metallb: metallb.optional().describe('how MetalLB announces the VIPs'),
   operators: z
     .strictObject({

@@ -45,6 +45,7 @@ function buildCluster(file: FileCluster, families: readonly Family[]): Cluster {
     storageClass: file.storageClass,
     bonds: (file.bonds ?? []).map((bond) => ({ ...bond, options: bond.options ?? {} })),
     maxUnavailable: file.maxUnavailable,
+    isolation: { forwarding: file.isolation?.forwarding ?? 'block' },
     metallb: {
       mode: metallb?.mode ?? 'layer2',
       namespace: metallb?.namespace ?? 'metallb-system',

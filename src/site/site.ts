@@ -35,6 +35,7 @@ export interface Cluster {
   readonly storageClass: string | undefined
   readonly bonds: readonly Bond[]
   readonly maxUnavailable: number | string | undefined
+  readonly isolation: { readonly forwarding: 'block' | 'allow' }
   readonly metallb: MetalLb
   readonly operators: Readonly<Record<OperatorName, OperatorSource>>
 }
