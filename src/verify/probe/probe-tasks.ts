@@ -14,6 +14,8 @@ export interface ProbePod {
   readonly namespace: string
   readonly name: string
   readonly addresses: readonly string[]
+  /** Addresses of a node on the segment, at most one per family: the default route of the pod. */
+  readonly gateways?: readonly string[]
 }
 
 export type ProbeTask =
@@ -45,6 +47,12 @@ export type ProbeTask =
       readonly owner: string
       readonly port: number
     }
+  /** No node answers here for its address on a segment of another cloud. */
+  | { readonly kind: 'node-address'; readonly address: string; readonly owner: string }
+  /** No node forwards to a pod of another cloud. */
+  | { readonly kind: 'routed'; readonly address: string; readonly owner: string; readonly gateway: string }
+  /** The bridge passes no frame with this tag: the address is on the VLAN interface of a pod on the same bridge. */
+  | { readonly kind: 'tagged'; readonly vlan: number; readonly address: string }
 
 /** `rhoso1/internalapi on worker-0`. */
 export function formatPodLocation({ cloud, network, node }: ProbePod): string {
@@ -70,6 +78,12 @@ export function encodeTask(task: ProbeTask): string {
     case 'foreign':
       if (task.by === 'port') return `tcp,${task.address},${task.port}`
       return task.by === 'ARP' ? `dad,${task.address}` : `ping,${task.address},${SMALL_PING_BYTES}`
+    case 'node-address':
+      return `dad,${task.address}`
+    case 'routed':
+      return `via,${task.address},${task.gateway}`
+    case 'tagged':
+      return `tag,${task.vlan},${task.address}`
   }
 }
 
