@@ -341,6 +341,11 @@ const isolation = z.strictObject({
     .optional()
     .describe('whether nodes route packets between networks of the clouds')
     .meta({ default: 'block' }),
+  nodeAddresses: z
+    .enum(['own-segment', 'any-segment'])
+    .optional()
+    .describe('where nodes answer ARP for their addresses: on the segment of the address, or on every segment')
+    .meta({ default: 'own-segment' }),
 })
 
 const cluster = z.strictObject({

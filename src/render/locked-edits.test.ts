@@ -94,6 +94,7 @@ const file = {
       storageClass: 'fast',
       bonds: [{ name: 'bond0', ports: ['eno1', 'eno2'], mode: 'active-backup', mtu: 9000, options: { miimon: 100 } }],
       maxUnavailable: 1,
+      isolation: { forwarding: 'allow', nodeAddresses: 'any-segment' },
       metallb: {
         mode: 'bgp',
         namespace: 'metallb-system',

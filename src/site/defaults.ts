@@ -45,7 +45,10 @@ function buildCluster(file: FileCluster, families: readonly Family[]): Cluster {
     storageClass: file.storageClass,
     bonds: (file.bonds ?? []).map((bond) => ({ ...bond, options: bond.options ?? {} })),
     maxUnavailable: file.maxUnavailable,
-    isolation: { forwarding: file.isolation?.forwarding ?? 'block' },
+    isolation: {
+      forwarding: file.isolation?.forwarding ?? 'block',
+      nodeAddresses: file.isolation?.nodeAddresses ?? 'own-segment',
+    },
     metallb: {
       mode: metallb?.mode ?? 'layer2',
       namespace: metallb?.namespace ?? 'metallb-system',

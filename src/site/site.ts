@@ -24,6 +24,13 @@ export interface Site {
   readonly accept: readonly Acceptance[]
 }
 
+/** What nodes keep apart beside the VLANs. */
+export interface Isolation {
+  readonly forwarding: 'block' | 'allow'
+  /** On which segments nodes answer ARP for an address. */
+  readonly nodeAddresses: 'own-segment' | 'any-segment'
+}
+
 export interface Cluster {
   readonly platform: 'openshift' | 'kubernetes'
   /** As written; absent: as the lock has it, or the default. */
@@ -35,7 +42,7 @@ export interface Cluster {
   readonly storageClass: string | undefined
   readonly bonds: readonly Bond[]
   readonly maxUnavailable: number | string | undefined
-  readonly isolation: { readonly forwarding: 'block' | 'allow' }
+  readonly isolation: Isolation
   readonly metallb: MetalLb
   readonly operators: Readonly<Record<OperatorName, OperatorSource>>
 }

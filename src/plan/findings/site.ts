@@ -111,6 +111,24 @@ export const domainUnused = problem<{ domain: string }>({
   remedy: () => 'remove it; the domain of Routes is in the Ingress configuration of the cluster',
 })
 
+export const nodesForward = problem<{ clouds: number }>({
+  code: 'SL2533',
+  severity: 'warning',
+  message: ({ clouds }) =>
+    `nodes forward packets between the ${clouds} clouds: a pod that routes through a node reaches the pods of another cloud`,
+  remedy: () =>
+    'remove `forwarding: allow`, so that the node policies drop these packets; if it is needed, accept this finding with the reason',
+})
+
+export const nodesAnswerAnywhere = problem<{ clouds: number }>({
+  code: 'SL2534',
+  severity: 'warning',
+  message: ({ clouds }) =>
+    `nodes answer ARP on the segments of all ${clouds} clouds for all their addresses, unless their kernel settings say otherwise`,
+  remedy: () =>
+    'remove `nodeAddresses: any-segment`; if arp_ignore is set on the nodes in another way, accept this finding with the reason',
+})
+
 export const ownerNotFound = problem<{ query: string; nearest: string | undefined }>({
   code: 'SL2508',
   severity: 'error',
