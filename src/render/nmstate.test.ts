@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { testPlan } from '../../test/plan.ts'
-import { planSpec } from '../../test/site.ts'
+import { type PartialSiteSpec, planSpec } from '../../test/site.ts'
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
 import { renderNetConfig } from './netconfig.ts'
 import { BLOCKED_TABLE, type DesiredState, renderBasePolicies, renderCloudPolicies } from './nmstate.ts'
@@ -100,6 +100,45 @@ describe('node policies', () => {
         })),
       ),
     )
+  })
+
+  describe('a bridge over a whole NIC', () => {
+    const port = (clouds: PartialSiteSpec['clouds'], isolation = {}): unknown => {
+      const cluster = { nodes: [{ name: 'worker-0', nic: 'enp6s0' }], isolation }
+      const { plan } = planSpec({ cluster, clouds })
+      const bridge = stateOf(renderCloudPolicies(plan, cloud(plan, 0))[0]).interfaces.find(
+        (iface) => iface['name'] === 'ospbr',
+      )
+      const { port: ports } = (bridge ?? {})['bridge'] as { port: readonly { vlan: unknown }[] }
+      return ports[0]?.vlan
+    }
+
+    it('drops tagged frames: its only tag is one that no segment uses', () => {
+      expect(port(two)).toEqual({ mode: 'trunk', 'trunk-tags': [{ id: 4094 }] })
+      const pinned = [{ name: 'rhoso1', namespace: 'openstack', networks: { internalapi: { vlan: 4094 } } }]
+      expect(port(pinned)).toEqual({ mode: 'trunk', 'trunk-tags': [{ id: 4093 }] })
+    })
+
+    it('passes the VLANs of the trunk, and no other', () => {
+      const datacentre = { trunk: [40, '100-199'] }
+      expect(port([{ name: 'rhoso1', namespace: 'openstack', networks: { datacentre } }])).toEqual({
+        mode: 'trunk',
+        'trunk-tags': [{ id: 40 }, { 'id-range': { min: 100, max: 199 } }],
+      })
+    })
+
+    it('has no filter where the site allows tagged frames', () => {
+      expect(port(two, { taggedFrames: 'allow' })).toEqual({})
+    })
+  })
+
+  it('has no filter on a bridge over a VLAN, whose frames stay in it', () => {
+    const plan = testPlan({ clouds: two, nodes: 1 })
+    const bridge = stateOf(renderCloudPolicies(plan, cloud(plan, 1))[0]).interfaces.find(
+      (iface) => iface['name'] === 'ospbr1',
+    )
+    expect(bridge).toMatchObject({ bridge: { port: [{ name: expect.stringContaining('.') }] } })
+    expect(JSON.stringify(bridge)).not.toContain('trunk')
   })
 
   it('lets nodes forward where the site allows it', () => {

@@ -5,7 +5,7 @@
  * cloud's policy per node, so that a cloud can be added or removed without a change to the addresses of others.
  */
 import type { KubeObject } from '../api/object.ts'
-import type { Plan, PlannedCloud, PlannedNetwork, Route, Segment } from '../plan/plan.ts'
+import type { Plan, PlannedCloud, PlannedNetwork, Route, Segment, VlanRange } from '../plan/plan.ts'
 import type { Bond, ClusterNode } from '../site/site.ts'
 import { ownershipLabels } from './labels.ts'
 import { findSubnet, isReachable, prefixLength } from './spans.ts'
@@ -218,7 +218,10 @@ function segmentInterfaces(
         type: 'linux-bridge',
         state,
         mtu,
-        bridge: { options: NO_SPANNING_TREE, port: [{ name: carrier, ...(!tagged && { vlan: {} }) }] },
+        bridge: {
+          options: NO_SPANNING_TREE,
+          port: [{ name: carrier, ...(!tagged && { vlan: bridgeFilter(plan, segment, tenants) }) }],
+        },
         ipv4,
         ipv6,
       },
@@ -226,6 +229,32 @@ function segmentInterfaces(
   }
   if (tagged) return [{ name: carrier, description, type: 'vlan', state, mtu, vlan, ipv4, ipv6 }]
   return [{ ...nicInterface(plan, base, segment.nic, plan.from.cluster.bonds), description, ipv4, ipv6 }]
+}
+
+/**
+ * Makes a bridge over a whole NIC drop tagged frames of pods, which could otherwise enter every VLAN of the NIC. Untagged frames
+ * pass as VLAN 1, which the kernel gives to the bridge and to each of its ports. nmstate switches the filter on only with a
+ * tag, so without a trunk the port gets one that no segment uses and no other port has.
+ */
+function bridgeFilter({ from, segments }: Plan, { bridge }: Segment, tenants: readonly SegmentTenant[]): Interface {
+  if (from.cluster.isolation.taggedFrames === 'allow') return {}
+  const clouds = new Set(tenants.map(({ cloud }) => cloud))
+  const trunk = [...clouds].flatMap(({ networks }) =>
+    networks.flatMap((network) => (network.bridge === bridge ? (network.trunk ?? []) : [])),
+  )
+  const tags = trunk.length > 0 ? trunk.map(formatTrunkTag) : [{ id: highestUnusedVlan(segments) }]
+  return { mode: 'trunk', 'trunk-tags': tags }
+}
+
+function highestUnusedVlan(segments: readonly Segment[]): number {
+  const used = new Set(segments.map(({ vlan }) => vlan))
+  let id = 4094
+  while (used.has(id)) id -= 1
+  return id
+}
+
+function formatTrunkTag({ first, last }: VlanRange): Interface {
+  return first === last ? { id: first } : { 'id-range': { min: first, max: last } }
 }
 
 const OFF = { enabled: false }

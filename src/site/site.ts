@@ -29,6 +29,8 @@ export interface Isolation {
   readonly forwarding: 'block' | 'allow'
   /** On which segments nodes answer ARP for an address. */
   readonly nodeAddresses: 'own-segment' | 'any-segment'
+  /** What bridges over a whole NIC do with tagged frames that no `trunk` lists. */
+  readonly taggedFrames: 'block' | 'allow'
 }
 
 export interface Cluster {

@@ -129,6 +129,15 @@ export const nodesAnswerAnywhere = problem<{ clouds: number }>({
     'remove `nodeAddresses: any-segment`; if arp_ignore is set on the nodes in another way, accept this finding with the reason',
 })
 
+export const bridgesPassTags = problem<{ clouds: number }>({
+  code: 'SL2535',
+  severity: 'warning',
+  message: ({ clouds }) =>
+    `bridges over a whole NIC pass tagged frames: a pod on such a bridge can enter every VLAN of the ${clouds} clouds`,
+  remedy: () =>
+    'remove `taggedFrames: allow` and list the VLANs of provider networks in the `trunk` of datacentre; otherwise accept this finding with the reason',
+})
+
 export const ownerNotFound = problem<{ query: string; nearest: string | undefined }>({
   code: 'SL2508',
   severity: 'error',

@@ -11,6 +11,7 @@ import { NAME_LIMIT } from '../draft/interfaces.ts'
 import { slotUnknown } from '../findings/capacity.ts'
 import {
   badNamespace,
+  bridgesPassTags,
   domainUnused,
   duplicateHost,
   duplicateNamespace,
@@ -59,6 +60,7 @@ function lintIsolation(
     ...(isolation.nodeAddresses === 'any-segment'
       ? [finding(nodesAnswerAnywhere, { clouds }, where('nodeAddresses'))]
       : []),
+    ...(isolation.taggedFrames === 'allow' ? [finding(bridgesPassTags, { clouds }, where('taggedFrames'))] : []),
   ]
 }
 
