@@ -103,7 +103,7 @@ describe('node policies', () => {
   })
 
   describe('a bridge over a whole NIC', () => {
-    const port = (clouds: PartialSiteSpec['clouds'], isolation = {}): unknown => {
+    const port = (clouds: NonNullable<PartialSiteSpec['clouds']>, isolation = {}): unknown => {
       const cluster = { nodes: [{ name: 'worker-0', nic: 'enp6s0' }], isolation }
       const { plan } = planSpec({ cluster, clouds })
       const bridge = stateOf(renderCloudPolicies(plan, cloud(plan, 0))[0]).interfaces.find(

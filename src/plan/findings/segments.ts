@@ -47,10 +47,11 @@ export const trunkHasNetwork = problem<{ owner: string; vlan: number; holder: st
   remedy: ({ vlan }) => `take ${vlan} out of the trunk, or give one of the two another VLAN`,
 })
 
-export const trunkUnused = problem<{ owner: string }>({
+export const trunkUnused = problem<{ owner: string; trunk: string }>({
   code: 'SL2227',
   severity: 'warning',
-  message: ({ owner }) => `${owner}: its trunk has no effect, because its pods are not attached to a bridge`,
+  message: ({ owner, trunk }) =>
+    `${owner}: its trunk (${trunk}) has no effect, because its pods are not attached to a bridge`,
   remedy: () => 'remove `trunk`, or set `attach: bridge`',
 })
 

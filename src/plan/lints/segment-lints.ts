@@ -57,7 +57,7 @@ export function lintTrunks(
       where: locate(settingPathOrCloud(request, 'trunk', ...rest)),
     })
     if (!trunk) return []
-    if (attach !== 'bridge') return [finding(trunkUnused, { owner }, locateTrunk())]
+    if (attach !== 'bridge') return [finding(trunkUnused, { owner, trunk: trunk.join(', ') }, locateTrunk())]
     return trunk.flatMap((written, index) => {
       const range = parseVlanRange(written)
       if (!range) return [finding(trunkInvalid, { owner, written: String(written) }, locateTrunk(index))]
