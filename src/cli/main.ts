@@ -115,7 +115,10 @@ async function buildProgram(
 /** `-yq` is `-y -q`: commander gives a group to one command, and `-q` belongs to all of them. */
 function splitShortOptions(word: string): readonly string[] {
   if (!/^-[aqvwy]+[a-z]$/i.test(word)) return [word]
-  return word.slice(1).split('').map((letter) => `-${letter}`)
+  return word
+    .slice(1)
+    .split('')
+    .map((letter) => `-${letter}`)
 }
 
 async function parse(program: Command, argv: readonly string[]): Promise<void> {
