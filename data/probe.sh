@@ -15,6 +15,39 @@ connects() {
   case $? in 0 | 124 | 143) return 0 ;; *) return 1 ;; esac
 }
 
+# Whether packets to an address leave through this interface, and not by its default route, which leads to a node.
+leaves_here() {
+  route=$(ip route get "$1" 2>/dev/null)
+  case $route in *" dev $interface "*) ;; *) return 1 ;; esac
+  for gateway in $({ ip route show default; ip -6 route show default; } 2>/dev/null |
+    sed -n "s/^default via \([^ ]*\) dev $interface.*/\1/p"); do
+    case $route in *" via $gateway dev $interface "*) return 1 ;; esac
+  done
+}
+
+# Whether the bridge passes a tagged frame from this interface to the second one of the pod. Without a tag it must: the kernel
+# answers on every interface for the address, so silence would mean that the interfaces are not in one bridge.
+tag_answer() {
+  ip link add link "$interface" name "from$1" type vlan id "$1" && ip link add link net2 name "to$1" type vlan id "$1" &&
+    ip link set "from$1" up && ip link set "to$1" up && ip address add "$2/32" dev "to$1" &&
+    [ -n "$(arping -D -c 2 -w 2 -I "$interface" "$2" 2>/dev/null | answerers)" ] &&
+    arping -D -c 2 -w 2 -I "from$1" "$2" 2>/dev/null | answerers
+  status=$?
+  ip link del "from$1" 2>/dev/null
+  ip link del "to$1" 2>/dev/null
+  return $status
+}
+
+# One ping, for IPv6 up to three, because a new pod answers only after duplicate address detection.
+pings() {
+  case $1 in *:*) tries=3 ;; *) tries=1 ;; esac
+  until ping -c 1 -W 2 -s "$2" -I "$interface" "$1" >/dev/null 2>&1; do
+    tries=$((tries - 1))
+    [ "$tries" -gt 0 ] || return 1
+    sleep 1
+  done
+}
+
 perform() {
   task=$1 answer=
   IFS=, && set -- $task && unset IFS
@@ -42,22 +75,15 @@ perform() {
       answer=$(ping -c 4 -w 6 -I "$interface" ff02::1 2>/dev/null |
         sed -n 's/.* from \(fe80:[0-9a-f:]*[0-9a-f]\)[:%].*/\1/p' | sort -u | tr '\n' ' ')
       ;;
-    # Three attempts for IPv6, because a new pod answers only after duplicate address detection.
-    ping)
-      case $2 in *:*) tries=3 ;; *) tries=1 ;; esac
-      while [ "$tries" -gt 0 ] && [ -z "$answer" ]; do
-        ping -c 1 -W 2 -s "$3" -I "$interface" "$2" >/dev/null 2>&1 && answer=yes
-        tries=$((tries - 1))
-        [ -n "$answer" ] || [ "$tries" -eq 0 ] || sleep 1
-      done
+    ping) pings "$2" "$3" && answer=yes ;;
+    # A test without the route to the node has no result.
+    via)
+      case $(ip route get "$2" 2>/dev/null) in *" via $3 dev $interface "*) ;; *) return ;; esac
+      pings "$2" 56 && answer=yes
       ;;
+    tag) answer=$(tag_answer "$2" "$3" 2>/dev/null) || return ;;
     # A node answers for every VIP to its own pods, so only packets through this interface count.
-    tcp)
-      case $(ip route get "$2" 2>/dev/null) in
-        *" dev $interface "*) connects "$2" "$3" && answer=yes ;;
-        *) answer=elsewhere ;;
-      esac
-      ;;
+    tcp) if leaves_here "$2"; then connects "$2" "$3" && answer=yes; else answer=elsewhere; fi ;;
   esac
   [ -n "$answer" ] || answer=silent
   echo "$task $answer"

@@ -24,11 +24,19 @@ export function healthySnapshot(plan: Plan): Snapshot {
       addresses: [{ type: 'InternalIP', address: '10.0.0.10' }],
     },
   }))
+  const profiles = plan.from.cluster.nodes.map(({ name }) => ({
+    apiVersion: 'tuned.openshift.io/v1',
+    kind: 'Profile',
+    metadata: { name, namespace: 'openshift-cluster-node-tuning-operator' },
+    spec: { config: { tunedProfile: 'stackloom-node' } },
+    status: { tunedProfile: 'stackloom-node', conditions: [{ type: 'Degraded', status: 'False' }] },
+  }))
   const policies = documents.filter(({ kind }) => kind === 'NodeNetworkConfigurationPolicy')
   return {
     objects: [
       ...documents,
       ...nodes,
+      ...profiles,
       ...policies.flatMap((policy) => enactmentsFor(policy)),
       ...plan.clouds.flatMap((cloud) => [
         ...servicesFor(cloud),

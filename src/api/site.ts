@@ -31,6 +31,7 @@ const mtu = z.int().min(68).max(9216)
 const asn = z.int().min(1).max(4_294_967_295)
 /** The planner checks the ids of networks (SL2204) and of the range (SL2010); this is for editors. */
 const vlanId = z.int().meta({ minimum: 1, maximum: 4094 })
+const vlanRange = text.meta({ pattern: '^[0-9]{1,4}-[0-9]{1,4}$' })
 /** Not empty by `text`. At most 15 characters, which SL2501 reports with the name that exceeds them. */
 const interfaceName = text.regex(
   /^(?:[A-Za-z0-9_][A-Za-z0-9_.-]*)?$/,
@@ -85,6 +86,11 @@ const networkSchema = z.strictObject({
     .optional()
     .describe('a bridge on the segment: its name, or true for a planned name'),
   attach: z.enum(['macvlan', 'bridge', 'none']).optional().describe('how pods attach to it'),
+  trunk: z
+    .array(z.union([vlanId, vlanRange]))
+    .optional()
+    .describe('VLANs that pods on its bridge may tag, such as those of VLAN provider networks')
+    .meta({ examples: [[40, '100-199']] }),
   mtu: mtu.optional().describe('largest packet, 1500 by default').meta({ default: 1500 }),
   dnsDomain: domain.optional().describe('DNS domain of the names in this network'),
   supernets: z.array(span).optional().describe('where the planner takes subnets from: CIDRs or ranges'),
@@ -335,6 +341,24 @@ const reserved = z.strictObject({
   other: reservedCidrs.describe('anything else that is in use'),
 })
 
+const isolation = z.strictObject({
+  forwarding: z
+    .enum(['block', 'allow'])
+    .optional()
+    .describe('whether nodes route packets between networks of the clouds')
+    .meta({ default: 'block' }),
+  nodeAddresses: z
+    .enum(['own-segment', 'any-segment'])
+    .optional()
+    .describe('where nodes answer ARP for their addresses: on the segment of the address, or on every segment')
+    .meta({ default: 'own-segment' }),
+  taggedFrames: z
+    .enum(['block', 'allow'])
+    .optional()
+    .describe("whether bridges over a whole NIC pass tagged frames of pods that no network's `trunk` lists")
+    .meta({ default: 'block' }),
+})
+
 const cluster = z.strictObject({
   platform: z
     .enum(['openshift', 'kubernetes'])
@@ -361,6 +385,7 @@ const cluster = z.strictObject({
     .optional()
     .describe('how many nodes may be reconfigured at once, a number or a percentage')
     .meta({ examples: [1, '50%'] }),
+  isolation: isolation.optional().describe('what nodes keep apart beside the VLANs'),
   metallb: metallb.optional().describe('how MetalLB announces the VIPs'),
   operators: z
     .strictObject({

@@ -38,7 +38,7 @@ function fixture(
       ?.networks.find((network) => network.name === labels['stackloom.dev/network'])
     const start = network?.subnets[0]?.spans.find(({ role }) => role === 'pods')?.start ?? ''
     const ip = name.endsWith('worker-1') ? start.replace(/30$/, '31') : start
-    const status = JSON.stringify([{ name: `${namespace}/${network?.name}`, ips: [ip] }])
+    const status = JSON.stringify([{ name: `${namespace}/${network?.name}`, ...(ip !== '' && { ips: [ip] }) }])
     const annotations = { ...object.metadata.annotations, 'k8s.v1.cni.cncf.io/network-status': status }
     return { ...object, metadata: { ...object.metadata, annotations }, status: { phase: 'Running' } }
   }
@@ -85,7 +85,11 @@ describe('probeNetworks', () => {
     const { deps, objects, asked } = fixture()
     const { results, findings } = await probeNetworks(plan, settings, deps)
     const networks = plan.clouds.flatMap((cloud) => cloud.networks.filter(({ name }) => name !== 'datacentre'))
-    expect(new Set(results.map(({ seen }) => seen))).toEqual(new Set([`${networks.length} probes`]))
+    // The first cloud has one more on each node: on the bridge over the whole NIC.
+    expect(new Set(results.map(({ seen }) => seen))).toEqual(
+      new Set([`${networks.length + 2} probes`, `${networks.length} probes`]),
+    )
+    expect(asked.filter((words) => words.slice(3).every((word) => word.startsWith('tag,')))).toHaveLength(2)
     expect(asked.length).toBeGreaterThanOrEqual(networks.length * 2)
     expect(asked.every((words) => words.slice(0, 3).join(' ') === 'sh /probe/probe.sh net1')).toBe(true)
     expect(findings).toEqual([])
@@ -145,19 +149,48 @@ describe('renderProbe', () => {
     for (const pod of pods) expect(pod['spec']).toMatchObject({ restartPolicy: 'Never', activeDeadlineSeconds: 900 })
   })
 
-  it('gives its pods no capability except raw packets', () => {
+  it('gives its pods no capability except raw packets, and VLAN interfaces on bridges', () => {
     expect(pods.length).toBeGreaterThan(0)
-    for (const pod of pods)
+    for (const pod of pods) {
+      const add = pod.metadata.name.includes('datacentre') ? ['NET_RAW', 'NET_ADMIN'] : ['NET_RAW']
       expect(pod['spec']).toMatchObject({
         containers: [
           {
             securityContext: {
               allowPrivilegeEscalation: false,
               readOnlyRootFilesystem: true,
-              capabilities: { drop: ['ALL'], add: ['NET_RAW'] },
+              capabilities: { drop: ['ALL'], add },
             },
           },
         ],
       })
+    }
+  })
+
+  it('asks Multus for a default route to the next node, in each family, and for two interfaces on a bridge', () => {
+    const dual = testPlan({ nodes: 2, clouds, families: [4, 6] })
+    const [cloud] = dual.clouds
+    const networksOf = (name: string): unknown => {
+      const found = (cloud ? renderProbe(dual, cloud, settings) : []).find(({ metadata }) => metadata.name === name)
+      return JSON.parse(found?.metadata.annotations?.['k8s.v1.cni.cncf.io/networks'] ?? '[]')
+    }
+    const namespace = 'openstack'
+    expect(networksOf('stackloom-probe-internalapi-worker-1')).toEqual([
+      { name: 'internalapi', namespace, interface: 'net1', 'default-route': ['172.17.0.10', 'fd00:11:1::a'] },
+    ])
+    expect(networksOf('stackloom-probe-datacentre-worker-1')).toEqual([
+      { name: 'datacentre', namespace, interface: 'net1' },
+      { name: 'datacentre', namespace, interface: 'net2' },
+    ])
+  })
+
+  it('has no such route or pod where the site leaves the way open, and no route to the own node of a macvlan', () => {
+    const rendered = (options: Parameters<typeof testPlan>[0]): string => {
+      const open = testPlan({ clouds, ...options })
+      return JSON.stringify(open.clouds.flatMap((cloud) => renderProbe(open, cloud, settings)))
+    }
+    const isolation = { forwarding: 'allow', taggedFrames: 'allow' }
+    expect(rendered({ nodes: 2, cluster: { isolation } })).not.toMatch(/default-route|datacentre/)
+    expect(rendered({ nodes: 1 })).not.toContain('default-route')
   })
 })

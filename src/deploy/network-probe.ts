@@ -12,7 +12,14 @@ import { failure, formatError } from '../errors/failure.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Plan } from '../plan/plan.ts'
-import { PROBE_COMMAND, PROBE_LABEL, type ProbeSettings, renderProbe } from '../render/probe-pods.ts'
+import {
+  isBridgeProbe,
+  PROBE_COMMAND,
+  PROBE_LABEL,
+  type ProbeSettings,
+  probeGateways,
+  renderProbe,
+} from '../render/probe-pods.ts'
 import { probeLeftover } from '../verify/findings/probe-findings.ts'
 import { evaluateProbes, type FailedProbe, type ProbeRun } from '../verify/probe/probe-results.ts'
 import { encodeTask, formatPodLocation, type ProbePod, probeTasks } from '../verify/probe/probe-tasks.ts'
@@ -174,9 +181,10 @@ function placeProbes(plan: Plan, objects: readonly KubeObject[], live: readonly 
     const node = getString(pod, 'spec', 'nodeSelector', 'kubernetes.io/hostname') ?? ''
     const found = byName.get(`${namespace}/${name}`)
     const addresses = found ? attachmentAddresses(found, `${namespace}/${network}`) : []
-    const probe: ProbePod = { cloud, network, node, namespace, name, addresses }
+    const gateways = probeGateways(pod)
+    const probe: ProbePod = { cloud, network, node, namespace, name, addresses, gateways }
     const isRunning = getString(found, 'status', 'phase') === 'Running'
-    if (isRunning && addresses.length > 0) pods.push(probe)
+    if (isRunning && (addresses.length > 0 || isBridgeProbe(pod))) pods.push(probe)
     else missing.push({ cloud, from: formatPodLocation(probe), reason: pendingReason(found) })
   }
   return { pods, missing }

@@ -3,7 +3,7 @@ import { testPlan } from '../../test/plan.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Plan } from '../plan/plan.ts'
 import { renderBasePolicies, renderCloudPolicies } from '../render/nmstate.ts'
-import { absentInterfaces } from './node-policies.ts'
+import { absentInterfaces, absentRoutes } from './node-policies.ts'
 
 const two = [
   { name: 'rhoso1', namespace: 'openstack' },
@@ -60,5 +60,32 @@ describe('absentInterfaces', () => {
     const [first, second] = cloud ? renderCloudPolicies(plan, cloud) : []
     if (!first || !second) throw new Error('no policy for each node')
     expect(absentInterfaces(first, [second])).toHaveLength(names(first).length)
+  })
+})
+
+function sortFields(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortFields)
+  if (typeof value !== 'object' || value === null) return value
+  const fields = Object.entries(value).map(([key, field]) => [key, sortFields(field)] as const)
+  return Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+describe('absentRoutes', () => {
+  it('removes the rules and routes of the cloud, and nothing that another policy has', () => {
+    const plan = testPlan({ clouds: two, nodes: 1 })
+    const policy = policyOf(plan, 'rhoso2')
+    const absent = absentRoutes(policy, [policyOf(plan, 'rhoso1')]) as {
+      readonly routes: { readonly config: readonly Record<string, unknown>[] }
+      readonly 'route-rules': { readonly config: readonly Record<string, unknown>[] }
+    }
+    expect(absent.routes.config).toHaveLength(7)
+    expect(absent['route-rules'].config).toHaveLength(7)
+    expect(absent.routes.config[1]).toMatchObject({ destination: '172.17.1.0/24', state: 'absent' })
+    expect(absentRoutes(policy, [policy])).toEqual({ routes: null, 'route-rules': null })
+  })
+
+  it('keeps what another policy has, whatever the order of its fields', () => {
+    const policy = policyOf(testPlan({ nodes: 1 }), 'rhoso1')
+    expect(absentRoutes(policy, [sortFields(policy) as KubeObject])).toEqual({ routes: null, 'route-rules': null })
   })
 })

@@ -5,6 +5,7 @@
  * can be taken down without its site file. Interfaces that another policy of the node refers to stay.
  */
 
+import { asRecord } from '../api/json.ts'
 import type { KubeObject } from '../api/object.ts'
 import { isManagedByStackloom } from '../api/ownership.ts'
 import { getList, getString } from '../api/raw-object.ts'
@@ -59,8 +60,10 @@ async function removeNodePolicy(
 ): Promise<void> {
   const ref = { ...POLICY, name: policy.metadata.name }
   const absent = absentInterfaces(policy, others)
-  if (absent.length > 0 && !isAbsentAlready(policy)) {
-    const patch = { spec: { desiredState: { interfaces: absent, routes: null } } }
+  const routes = absentRoutes(policy, others)
+  const isNeeded = absent.length > 0 || Object.values(routes).some((list) => list !== null)
+  if (isNeeded && !isAbsentAlready(policy)) {
+    const patch = { spec: { desiredState: { interfaces: absent, ...routes } } }
     const written = await client.patch(ref, patch, { type: 'merge', fieldManager: FIELD_MANAGER })
     context.emit({ kind: 'applied', change: 'changed', object: ref })
     const generation = written.metadata.generation ?? 0
@@ -87,6 +90,35 @@ export function absentInterfaces(policy: KubeObject, others: readonly KubeObject
   return created
     .toSorted((a, b) => Number(b.type === 'linux-bridge') - Number(a.type === 'linux-bridge'))
     .map(({ name, type }) => ({ name, type, state: 'absent' }))
+}
+
+/** By field of the desired state; null, which a merge patch removes, where nothing is absent. */
+type AbsentLists = Readonly<Record<string, { readonly config: readonly unknown[] } | null>>
+
+/**
+ * Routes without an interface and rules stay when interfaces go, so they are removed by name. The routes of an interface
+ * go with it.
+ */
+export function absentRoutes(policy: KubeObject, others: readonly KubeObject[]): AbsentLists {
+  const node = selectedNode(policy)
+  const neighbours = others.filter((other) => selectedNode(other) === node)
+  const absent = (field: string, isRemoved: (entry: unknown) => boolean) => {
+    const entries = (from: KubeObject) => getList(from, 'spec', 'desiredState', field, 'config')
+    const kept = new Set(neighbours.flatMap(entries).map(entryKey))
+    const config = entries(policy)
+      .filter((entry) => isRemoved(entry) && !kept.has(entryKey(entry)))
+      .map((entry) => ({ ...(entry as object), state: 'absent' }))
+    return config.length > 0 ? { config } : null
+  }
+  return {
+    routes: absent('routes', (route) => getString(route, 'route-type') !== undefined),
+    'route-rules': absent('route-rules', () => true),
+  }
+}
+
+/** The API server sorts the fields of an entry, and rendered ones have their own order. */
+function entryKey(entry: unknown): string {
+  return JSON.stringify(Object.entries(asRecord(entry)).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 /** Interfaces that a policy creates or builds on. */

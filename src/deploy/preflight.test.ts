@@ -52,6 +52,14 @@ describe('checkCluster', () => {
     expect(codes(live(fit, missing))).toEqual(['SL4020', 'SL4021'])
   })
 
+  it('reports a missing Node Tuning Operator where the site needs it', () => {
+    const missing = [unread('tuned.openshift.io/v1', 'Tuned')]
+    expect(codes(live(fit, missing))).toEqual(['SL4090'])
+    const open = testPlan({ nodes: 1, cluster: { isolation: { nodeAddresses: 'any-segment' } } })
+    expect(codes(live(fit, missing), open)).toEqual([])
+    expect(codes(live(fit, missing), testPlan({ nodes: 1, cluster: { platform: 'kubernetes' } }))).toEqual([])
+  })
+
   it('reports the missing storage class of the site, or a missing default', () => {
     const named = testPlan({ nodes: 1, cluster: { storageClass: 'fast' } })
     expect(codes(live(fit), named)).toEqual(['SL4022'])

@@ -13,6 +13,7 @@ import { slotLines } from '../plan/lock.ts'
 import type { Plan } from '../plan/plan.ts'
 import { readSlotTable } from '../plan/slots/slot-table.ts'
 import type { SlotTable } from '../plan/slots/slots.ts'
+import { renderNodeTuning } from '../render/node-tuning.ts'
 import type { RenderedDocument } from '../render/render.ts'
 import { applyAcceptances } from '../site/accept.ts'
 import { capacityFindings, capacityKinds, takenVipFindings, vipCapacityFindings } from '../verify/capacity.ts'
@@ -24,6 +25,7 @@ import {
   gatewaySettings,
   multusMissing,
   noDefaultStorageClass,
+  nodeTuningMissing,
   storageClassMissing,
   whereaboutsMissing,
 } from './findings/up.ts'
@@ -112,6 +114,7 @@ export const preflightKinds: readonly GroupVersionKind[] = [
   { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass' },
   { apiVersion: 'operator.openshift.io/v1', kind: 'Network' },
   { apiVersion: 'operator.openshift.io/v1', kind: 'DNS' },
+  { apiVersion: 'tuned.openshift.io/v1', kind: 'Tuned' },
 ]
 
 /** `crd` is the definition of the control plane, if the cluster has one already. */
@@ -122,6 +125,9 @@ export function checkCluster(plan: Plan, live: SnapshotIndex, crd: KubeObject | 
       ...missingKind(live, 'whereabouts.cni.cncf.io/IPPool', finding(whereaboutsMissing, {})),
       ...storageFindings(plan, live),
       ...crdFindings(plan.slots, crd),
+      ...(renderNodeTuning(plan).length > 0
+        ? missingKind(live, 'tuned.openshift.io/Tuned', finding(nodeTuningMissing, {}))
+        : []),
     ],
     settings: [...gatewaySetting(live), ...dnsSetting(plan.from.cluster.dns, live)],
   }

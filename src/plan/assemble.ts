@@ -23,6 +23,7 @@ import {
 } from './plan.ts'
 import { type CloudRequest, roles } from './requests.ts'
 import type { SlotTable } from './slots/slots.ts'
+import { parseVlanRange } from './vlan-range.ts'
 
 export function assemblePlan(
   site: Site,
@@ -67,6 +68,7 @@ function planNetwork(draft: DraftNetwork): readonly PlannedNetwork[] {
       ...(placement.bridge !== undefined && { bridge: placement.bridge }),
       mtu: placement.mtu,
       attach: network.settings.attach ?? 'macvlan',
+      ...(network.settings.trunk && { trunk: network.settings.trunk.flatMap((text) => parseVlanRange(text) ?? []) }),
       dnsDomain: draft.dnsDomain,
       ...(pool !== undefined && { pool, sharingKey: pool }),
       subnets: subnets.map((subnet) => planSubnet(subnet, draft.endpoints)),

@@ -75,6 +75,8 @@ export interface PlannedNetwork {
   readonly bridge?: string
   readonly mtu: number
   readonly attach: 'macvlan' | 'bridge' | 'none'
+  /** VLANs that pods on the bridge may tag. */
+  readonly trunk?: readonly VlanRange[]
   readonly dnsDomain: string
   /** `<namespace>-<network>`; absent without a `vips` span. */
   readonly pool?: string
@@ -88,6 +90,11 @@ export interface PlannedNetwork {
   readonly endpoints: readonly NamedAddress[]
   readonly routes: readonly Route[]
   readonly podRoutes: readonly Route[]
+}
+
+export interface VlanRange {
+  readonly first: number
+  readonly last: number
 }
 
 export interface PlannedSubnet {

@@ -22,6 +22,7 @@ const pinnedNetwork = (number: number, endpoint: string) => ({
   interface: `net${number}`,
   bridge: `br-net${number}`,
   attach: 'macvlan',
+  trunk: [3000 + number],
   mtu: 1500,
   dnsDomain: `net${number}.example.org`,
   subnets: [
@@ -94,6 +95,7 @@ const file = {
       storageClass: 'fast',
       bonds: [{ name: 'bond0', ports: ['eno1', 'eno2'], mode: 'active-backup', mtu: 9000, options: { miimon: 100 } }],
       maxUnavailable: 1,
+      isolation: { forwarding: 'allow', nodeAddresses: 'any-segment', taggedFrames: 'allow' },
       metallb: {
         mode: 'bgp',
         namespace: 'metallb-system',

@@ -50,6 +50,15 @@ describe('renderAttachments', () => {
     })
   })
 
+  it('lets pods on the bridge tag the VLANs of the trunk', () => {
+    const trunk = [
+      { first: 40, last: 40 },
+      { first: 100, last: 199 },
+    ]
+    const found = configs((network) => (network.name === 'datacentre' ? { ...network, trunk } : network))
+    expect(found['datacentre']).toMatchObject({ vlanTrunk: [{ id: 40 }, { minID: 100, maxID: 199 }] })
+  })
+
   it('assigns an address of each family', () => {
     const found = configsOf(testPlan({ families: [4, 6] }), (network) => network)
     expect(found['internalapi']?.['ipam']).toEqual({

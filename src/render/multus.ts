@@ -77,7 +77,16 @@ function staticConfig(network: PlannedNetwork): Json {
 }
 
 function link(network: PlannedNetwork): Json {
-  if (network.attach === 'bridge') return { type: 'bridge', bridge: network.bridge ?? network.interface }
+  if (network.attach === 'bridge') {
+    const trunk = (network.trunk ?? []).map(({ first, last }) =>
+      first === last ? { id: first } : { minID: first, maxID: last },
+    )
+    return {
+      type: 'bridge',
+      bridge: network.bridge ?? network.interface,
+      ...(trunk.length > 0 && { vlanTrunk: trunk }),
+    }
+  }
   return { type: 'macvlan', master: network.interface }
 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { testPlan } from '../../test/plan.ts'
-import { planSpec } from '../../test/site.ts'
+import { type PartialSiteSpec, planSpec } from '../../test/site.ts'
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
 import { renderNetConfig } from './netconfig.ts'
-import { type DesiredState, renderBasePolicies, renderCloudPolicies } from './nmstate.ts'
+import { BLOCKED_TABLE, type DesiredState, renderBasePolicies, renderCloudPolicies } from './nmstate.ts'
 
 const two = [
   { name: 'rhoso1', namespace: 'openstack' },
@@ -22,6 +22,11 @@ function stateOf(object: unknown): DesiredState {
 
 function names(object: unknown): readonly unknown[] {
   return stateOf(object).interfaces.map((iface) => iface['name'])
+}
+
+/** Routes with a next hop: the others drop packets. */
+function forwardedRoutes(object: unknown): readonly unknown[] {
+  return (stateOf(object).routes?.config ?? []).filter((route) => 'next-hop-address' in (route as object))
 }
 
 describe('node policies', () => {
@@ -71,6 +76,75 @@ describe('node policies', () => {
       bridge: { port: [{ name: 'enp6s0.39' }] },
       ipv4: { address: [{ ip: '192.168.123.10', 'prefix-length': 24 }] },
     })
+  })
+
+  it('drops what a pod sends through the node to a subnet of any cloud', () => {
+    const plan = testPlan({ clouds: two, nodes: 1, families: [4, 6] })
+    const [policy] = renderCloudPolicies(plan, cloud(plan, 1))
+    const { routes, 'route-rules': rules } = stateOf(policy)
+    expect(routes?.config).toContainEqual({
+      destination: '172.17.1.0/24',
+      'route-type': 'blackhole',
+      'table-id': BLOCKED_TABLE,
+    })
+    const cidrs = cloud(plan, 1).networks.flatMap(({ subnets }) => subnets.map(({ cidr }) => cidr))
+    expect(routes?.config.map((route) => (route as { destination: string }).destination)).toEqual(cidrs)
+    const interfaces = ['ospbr1', ...[30, 31, 32, 33, 35, 36].map((id) => `enp6s0.${id}`)]
+    expect(rules?.config).toEqual(
+      interfaces.flatMap((iif) =>
+        ['ipv4', 'ipv6'].map((family) => ({
+          iif,
+          family,
+          'route-table': BLOCKED_TABLE,
+          priority: BLOCKED_TABLE,
+        })),
+      ),
+    )
+  })
+
+  describe('a bridge over a whole NIC', () => {
+    const port = (clouds: NonNullable<PartialSiteSpec['clouds']>, isolation = {}): unknown => {
+      const cluster = { nodes: [{ name: 'worker-0', nic: 'enp6s0' }], isolation }
+      const { plan } = planSpec({ cluster, clouds })
+      const bridge = stateOf(renderCloudPolicies(plan, cloud(plan, 0))[0]).interfaces.find(
+        (iface) => iface['name'] === 'ospbr',
+      )
+      const { port: ports } = (bridge ?? {})['bridge'] as { port: readonly { vlan: unknown }[] }
+      return ports[0]?.vlan
+    }
+
+    it('drops tagged frames: its only tag is one that no segment uses', () => {
+      expect(port(two)).toEqual({ mode: 'trunk', 'trunk-tags': [{ id: 4094 }] })
+      const pinned = [{ name: 'rhoso1', namespace: 'openstack', networks: { internalapi: { vlan: 4094 } } }]
+      expect(port(pinned)).toEqual({ mode: 'trunk', 'trunk-tags': [{ id: 4093 }] })
+    })
+
+    it('passes the VLANs of the trunk, and no other', () => {
+      const datacentre = { trunk: [40, '100-199'] }
+      expect(port([{ name: 'rhoso1', namespace: 'openstack', networks: { datacentre } }])).toEqual({
+        mode: 'trunk',
+        'trunk-tags': [{ id: 40 }, { 'id-range': { min: 100, max: 199 } }],
+      })
+    })
+
+    it('has no filter where the site allows tagged frames', () => {
+      expect(port(two, { taggedFrames: 'allow' })).toEqual({})
+    })
+  })
+
+  it('has no filter on a bridge over a VLAN, whose frames stay in it', () => {
+    const plan = testPlan({ clouds: two, nodes: 1 })
+    const bridge = stateOf(renderCloudPolicies(plan, cloud(plan, 1))[0]).interfaces.find(
+      (iface) => iface['name'] === 'ospbr1',
+    )
+    expect(bridge).toMatchObject({ bridge: { port: [{ name: expect.stringContaining('.') }] } })
+    expect(JSON.stringify(bridge)).not.toContain('trunk')
+  })
+
+  it('lets nodes forward where the site allows it', () => {
+    const plan = testPlan({ nodes: 1, cluster: { isolation: { forwarding: 'allow' } } })
+    const [policy] = renderCloudPolicies(plan, cloud(plan, 0))
+    expect(Object.keys(stateOf(policy))).toEqual(['interfaces'])
   })
 
   it('has addresses of both families', () => {
@@ -126,7 +200,7 @@ describe('node policies', () => {
   })
 
   it('sets the routes of a network on its interface', () => {
-    const plan = testPlan({ nodes: 1 })
+    const plan = testPlan({ nodes: 1, cluster: { isolation: { forwarding: 'allow' } } })
     const routes = [{ destination: '10.9.0.0/16', nexthop: '172.17.0.1' }]
     const [only] = plan.clouds.map((cloud) => ({
       ...cloud,
@@ -158,9 +232,9 @@ describe('node policies', () => {
         },
       },
     })
-    expect(stateOf(renderCloudPolicies(plan, cloud(plan, 0))[0]).routes).toEqual({
-      config: [{ destination: '172.17.1.0/24', 'next-hop-address': '172.17.0.1', 'next-hop-interface': 'enp6s0.20' }],
-    })
+    expect(forwardedRoutes(renderCloudPolicies(plan, cloud(plan, 0))[0])).toEqual([
+      { destination: '172.17.1.0/24', 'next-hop-address': '172.17.0.1', 'next-hop-interface': 'enp6s0.20' },
+    ])
     const [netConfig] = renderNetConfig(plan, cloud(plan, 0))
     const spec = netConfig?.['spec'] as { networks: { name: string; subnets: { routes?: unknown }[] }[] } | undefined
     const subnets = spec?.networks.find(({ name }) => name === 'internalapi')?.subnets
@@ -181,6 +255,6 @@ describe('node policies', () => {
         },
       },
     })
-    expect(stateOf(renderCloudPolicies(plan, cloud(plan, 0))[0]).routes).toBeUndefined()
+    expect(forwardedRoutes(renderCloudPolicies(plan, cloud(plan, 0))[0])).toEqual([])
   })
 })

@@ -5,7 +5,7 @@
  * cloud's policy per node, so that a cloud can be added or removed without a change to the addresses of others.
  */
 import type { KubeObject } from '../api/object.ts'
-import type { Plan, PlannedCloud, PlannedNetwork, Route, Segment } from '../plan/plan.ts'
+import type { Plan, PlannedCloud, PlannedNetwork, Route, Segment, VlanRange } from '../plan/plan.ts'
 import type { Bond, ClusterNode } from '../site/site.ts'
 import { ownershipLabels } from './labels.ts'
 import { findSubnet, isReachable, prefixLength } from './spans.ts'
@@ -20,6 +20,7 @@ type Interface = Readonly<Record<string, unknown>>
 export interface DesiredState {
   readonly interfaces: readonly Interface[]
   readonly routes?: { readonly config: readonly unknown[] }
+  readonly 'route-rules'?: { readonly config: readonly unknown[] }
 }
 
 /** A segment with its networks, and what is the same for it on every node. */
@@ -34,6 +35,8 @@ export interface SegmentIndex {
   /** Segments that one cloud uses alone, by cloud. */
   readonly byCloud: ReadonlyMap<string, readonly SegmentUse[]>
   readonly shared: readonly SegmentUse[]
+  /** IP versions that any cloud uses. */
+  readonly families: readonly ('ipv4' | 'ipv6')[]
 }
 
 export function indexSegments(plan: Plan): SegmentIndex {
@@ -59,7 +62,13 @@ export function indexSegments(plan: Plan): SegmentIndex {
     if (isShared || tenants.some(({ cloud }) => cloud.name !== first.name)) shared.push(use)
     else byCloud.get(first.name)?.push(use)
   }
-  return { byCloud, shared }
+  return { byCloud, shared, families: usedFamilies(plan) }
+}
+
+function usedFamilies({ clouds }: Plan): SegmentIndex['families'] {
+  const subnets = clouds.flatMap(({ networks }) => networks.flatMap((network) => network.subnets))
+  const six = subnets.filter(({ cidr }) => cidr.includes(':')).length
+  return [...(six < subnets.length ? ['ipv4' as const] : []), ...(six > 0 ? ['ipv6' as const] : [])]
 }
 
 function describeSegmentUse(segment: Segment, tenants: readonly SegmentTenant[]): SegmentUse {
@@ -79,7 +88,7 @@ export function renderCloudPolicies(
   index = indexSegments(plan),
 ): readonly KubeObject[] {
   const uses = index.byCloud.get(cloud.name) ?? []
-  return policies(plan, cloud, (node) => buildDesiredState(plan, node, uses))
+  return policies(plan, cloud, (node) => buildDesiredState(plan, node, uses, index))
 }
 
 function policies(
@@ -112,7 +121,7 @@ function policyName(node: string, cloud?: PlannedCloud): string {
 }
 
 function baseState(plan: Plan, node: ClusterNode, index: SegmentIndex): DesiredState {
-  const shared = buildDesiredState(plan, node, index.shared)
+  const shared = buildDesiredState(plan, node, index.shared, index)
   const named = new Set(shared.interfaces.map((iface) => iface['name']))
   const bonds = plan.from.cluster.bonds
   const nics = Object.entries(node.nics)
@@ -142,18 +151,49 @@ function nicInterface(plan: Plan, nic: string, role: string, bonds: readonly Bon
   }
 }
 
-function buildDesiredState(plan: Plan, node: ClusterNode, uses: readonly SegmentUse[]): DesiredState {
+function buildDesiredState(
+  plan: Plan,
+  node: ClusterNode,
+  uses: readonly SegmentUse[],
+  { families }: SegmentIndex,
+): DesiredState {
   const interfaces: Interface[] = []
   const routes: unknown[] = []
+  const rules: unknown[] = []
+  const blocked = new Set<string>()
   for (const use of uses) {
     interfaces.push(...segmentInterfaces(plan, node, use))
     if (node.nics[use.segment.nic] === undefined) continue
     const via = addressedInterface(node, use.segment)
     for (const { network } of use.tenants) {
       for (const route of nodeRoutes(network, node)) routes.push(formatRoute(route, via))
+      for (const { cidr } of network.subnets) blocked.add(cidr)
     }
+    rules.push(...families.map((family) => blockingRule(via, family)))
   }
-  return { interfaces, ...(routes.length > 0 && { routes: { config: routes } }) }
+  const blocks = plan.from.cluster.isolation.forwarding === 'block'
+  if (blocks) routes.push(...[...blocked].map(blockedRoute))
+  return {
+    interfaces,
+    ...(routes.length > 0 && { routes: { config: routes } }),
+    ...(blocks && rules.length > 0 && { 'route-rules': { config: rules } }),
+  }
+}
+
+/** The number of the table with the subnets of all clouds, and the priority of the rules that use it. */
+export const BLOCKED_TABLE = 18_000
+
+/**
+ * A packet from a segment to a subnet of any cloud is dropped by the node: nodes are no routers, and with `ip_forward`,
+ * which VIPs need, packets would pass from one cloud to another. VIPs are not affected, because their packets have the
+ * address of a pod before they are routed. One table for all clouds, so that a cloud's policy names only its own subnets.
+ */
+function blockedRoute(destination: string): unknown {
+  return { destination, 'route-type': 'blackhole', 'table-id': BLOCKED_TABLE }
+}
+
+function blockingRule(iif: string, family: string): unknown {
+  return { iif, family, 'route-table': BLOCKED_TABLE, priority: BLOCKED_TABLE }
 }
 
 function segmentInterfaces(
@@ -178,7 +218,10 @@ function segmentInterfaces(
         type: 'linux-bridge',
         state,
         mtu,
-        bridge: { options: NO_SPANNING_TREE, port: [{ name: carrier, ...(!tagged && { vlan: {} }) }] },
+        bridge: {
+          options: NO_SPANNING_TREE,
+          port: [{ name: carrier, ...(!tagged && { vlan: bridgeFilter(plan, segment, tenants) }) }],
+        },
         ipv4,
         ipv6,
       },
@@ -186,6 +229,32 @@ function segmentInterfaces(
   }
   if (tagged) return [{ name: carrier, description, type: 'vlan', state, mtu, vlan, ipv4, ipv6 }]
   return [{ ...nicInterface(plan, base, segment.nic, plan.from.cluster.bonds), description, ipv4, ipv6 }]
+}
+
+/**
+ * Makes a bridge over a whole NIC drop tagged frames of pods, which could otherwise enter every VLAN of the NIC. Untagged frames
+ * pass as VLAN 1, which the kernel gives to the bridge and to each of its ports. nmstate switches the filter on only with a
+ * tag, so without a trunk the port gets one that no segment uses and no other port has.
+ */
+function bridgeFilter({ from, segments }: Plan, { bridge }: Segment, tenants: readonly SegmentTenant[]): Interface {
+  if (from.cluster.isolation.taggedFrames === 'allow') return {}
+  const clouds = new Set(tenants.map(({ cloud }) => cloud))
+  const trunk = [...clouds].flatMap(({ networks }) =>
+    networks.flatMap((network) => (network.bridge === bridge ? (network.trunk ?? []) : [])),
+  )
+  const tags = trunk.length > 0 ? trunk.map(formatTrunkTag) : [{ id: highestUnusedVlan(segments) }]
+  return { mode: 'trunk', 'trunk-tags': tags }
+}
+
+function highestUnusedVlan(segments: readonly Segment[]): number {
+  const used = new Set(segments.map(({ vlan }) => vlan))
+  let id = 4094
+  while (used.has(id)) id -= 1
+  return id
+}
+
+function formatTrunkTag({ first, last }: VlanRange): Interface {
+  return first === last ? { id: first } : { 'id-range': { min: first, max: last } }
 }
 
 const OFF = { enabled: false }

@@ -8,6 +8,7 @@ import type { Plan, PlannedCloud } from '../plan/plan.ts'
 import { detectEra } from '../plan/slots/slots.ts'
 import type { OperatorName } from '../site/site.ts'
 import { addOwnershipLabels, ownershipLabels } from './labels.ts'
+import { ARP_SETTINGS } from './node-tuning.ts'
 
 interface Operator {
   readonly namespace: string
@@ -127,6 +128,9 @@ export function installRequirements(plan: Plan): readonly string[] {
     'cert-manager',
     'Multus, with the CNI plugins macvlan, bridge, static and whereabouts',
     'the OpenStack operators and the CRDs of their release',
+    ...(plan.from.cluster.isolation.nodeAddresses === 'own-segment'
+      ? [`${ARP_SETTINGS.join(' and ')} on every node, in a file of /etc/sysctl.d`]
+      : []),
   ]
 }
 

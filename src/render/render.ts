@@ -11,6 +11,7 @@ import { renderAttachments } from './multus.ts'
 import { renderDnsData, renderNetConfig } from './netconfig.ts'
 import { indexSegments, renderBasePolicies, renderCloudPolicies, type SegmentIndex } from './nmstate.ts'
 import { renderDataPlane } from './node-sets.ts'
+import { renderNodeTuning } from './node-tuning.ts'
 import {
   renderCloudNamespace,
   renderMetalLbOperand,
@@ -73,7 +74,7 @@ function sharedDocuments(plan: Plan, segments: SegmentIndex): readonly RenderedD
     ...forStage('cert-manager', renderOperator(plan, 'certManager')),
     ...forStage('openstack', renderOperator(plan, 'openstack')),
     ...forStage('openstack-init', renderOpenStackOperand(plan)),
-    ...forStage('nncp', renderBasePolicies(plan, segments)),
+    ...forStage('nncp', [...renderNodeTuning(plan), ...renderBasePolicies(plan, segments)]),
   ]
 }
 

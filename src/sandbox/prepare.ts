@@ -12,12 +12,13 @@ import { type BuildContext, ensurePrograms } from './build/ensure-programs.ts'
 import { FIELD_MANAGER } from './cluster-objects.ts'
 import { callSupervisor } from './control.ts'
 import type { CrdCollection } from './crds/crd-sets.ts'
+import { platformCrds, TUNED_NAMESPACE } from './crds/platform-crds.ts'
 import { type SandboxFolder, sandboxFolder } from './folder.ts'
 import { METALLB_NAMESPACE, requiredPrograms } from './program-table.ts'
 import { type StartContext, startPrograms, withConnection } from './start-programs.ts'
 
 /** Increase when the prepared data changes. */
-const FORMAT_VERSION = 1
+const FORMAT_VERSION = 2
 
 const CONCURRENCY = 4
 const RETENTION_MS = 14 * 86_400_000
@@ -65,7 +66,7 @@ async function prepare(target: string, { set, crds }: CrdCollection, context: Pr
       { name: 'preparation', folder, programs, parts: [], netns: false, ephemeral: true, port },
       context,
     )
-    await withConnection(folder, context, ({ client }) => installCrds(client, crds, set, context))
+    await withConnection(folder, context, ({ client }) => installCrds(client, [...crds, ...platformCrds], set, context))
     await publishFolder(target, async (temporary) => {
       // An ephemeral supervisor removes its folder, so the data is copied before it stops, after etcd has written everything.
       await callSupervisor(folder.control, { do: 'kill', task: 'kube-apiserver' })
@@ -84,8 +85,8 @@ async function installCrds(
   set: string,
   { notify, signal }: PrepareContext,
 ): Promise<void> {
-  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: METALLB_NAMESPACE } }
-  await client.apply(namespace, { fieldManager: FIELD_MANAGER })
+  for (const name of [METALLB_NAMESPACE, TUNED_NAMESPACE])
+    await client.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, { fieldManager: FIELD_MANAGER })
   const queue = [...crds]
   let done = 0
   const worker = async (): Promise<void> => {

@@ -11,6 +11,7 @@ import type {
   Cluster,
   ClusterNode,
   Family,
+  Isolation,
   OperatorName,
   OperatorSource,
   Path,
@@ -32,6 +33,15 @@ export function buildSite({ metadata, spec }: SiteFile): Site {
 
 type FileCluster = SiteFileSpec['cluster']
 
+/** Every way between clouds through the nodes is closed unless the file opens it. */
+function buildIsolation(file: FileCluster['isolation']): Isolation {
+  return {
+    forwarding: file?.forwarding ?? 'block',
+    nodeAddresses: file?.nodeAddresses ?? 'own-segment',
+    taggedFrames: file?.taggedFrames ?? 'block',
+  }
+}
+
 function buildCluster(file: FileCluster, families: readonly Family[]): Cluster {
   const platform = file.platform ?? 'openshift'
   const { metallb } = file
@@ -45,6 +55,7 @@ function buildCluster(file: FileCluster, families: readonly Family[]): Cluster {
     storageClass: file.storageClass,
     bonds: (file.bonds ?? []).map((bond) => ({ ...bond, options: bond.options ?? {} })),
     maxUnavailable: file.maxUnavailable,
+    isolation: buildIsolation(file.isolation),
     metallb: {
       mode: metallb?.mode ?? 'layer2',
       namespace: metallb?.namespace ?? 'metallb-system',

@@ -24,6 +24,15 @@ export interface Site {
   readonly accept: readonly Acceptance[]
 }
 
+/** What nodes keep apart beside the VLANs. */
+export interface Isolation {
+  readonly forwarding: 'block' | 'allow'
+  /** On which segments nodes answer ARP for an address. */
+  readonly nodeAddresses: 'own-segment' | 'any-segment'
+  /** What bridges over a whole NIC do with tagged frames that no `trunk` lists. */
+  readonly taggedFrames: 'block' | 'allow'
+}
+
 export interface Cluster {
   readonly platform: 'openshift' | 'kubernetes'
   /** As written; absent: as the lock has it, or the default. */
@@ -35,6 +44,7 @@ export interface Cluster {
   readonly storageClass: string | undefined
   readonly bonds: readonly Bond[]
   readonly maxUnavailable: number | string | undefined
+  readonly isolation: Isolation
   readonly metallb: MetalLb
   readonly operators: Readonly<Record<OperatorName, OperatorSource>>
 }

@@ -56,6 +56,7 @@ describe('an empty cluster', () => {
     const ids = new Set(failed.map(({ id }) => id))
     expect([...ids]).toEqual([
       'node-policies',
+      'node-tuning',
       'ipaddresspools',
       'l2advertisements',
       'service-ip-allocation',

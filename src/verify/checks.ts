@@ -9,12 +9,14 @@ import { keystoneEndpoints } from './checks/keystone-endpoints.ts'
 import { leftovers } from './checks/leftovers.ts'
 import { attachments, netConfig, reservations, whereaboutsSpans } from './checks/network-allocations.ts'
 import { nodePolicies } from './checks/node-policies.ts'
+import { nodeTuning } from './checks/node-tuning.ts'
 import { podNetworks } from './checks/pod-networks.ts'
 import { foreignHolders, serviceAllocation, sharingKeys } from './checks/service-addresses.ts'
 
 export const checks: readonly Check[] = [
   capacity,
   nodePolicies,
+  nodeTuning,
   leftovers,
   ipAddressPools,
   namespaceScoping,

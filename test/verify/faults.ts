@@ -39,6 +39,7 @@ const metallb = (kind: string, name: string, content: object): KubeObject => ({
 })
 
 export const pool = 'IPAddressPool metallb-system/openstack-internalapi'
+const tuning = 'openshift-cluster-node-tuning-operator'
 const keystone = 'Service openstack/keystone-internal'
 
 /** The fault, the cluster, and each finding as `check cloud CODE location`. */
@@ -218,6 +219,28 @@ export const faults: readonly (readonly [string, Snapshot, readonly string[]])[]
       metadata: { ...policy.metadata, generation: 2 },
     })),
     ['node-policies - SL9041 NodeNetworkConfigurationPolicy /openstack-worker-0'],
+  ],
+  [
+    'a node with the TuneD profile of a PerformanceProfile',
+    changed(
+      healthy,
+      `Profile ${tuning}/worker-1`,
+      spec(() => ({ config: { tunedProfile: 'openshift-node-performance-fast' } })),
+    ),
+    [`node-tuning - SL9098 Profile ${tuning}/worker-1`],
+  ],
+  [
+    'a node that could not apply its TuneD profile',
+    changed(healthy, `Profile ${tuning}/worker-0`, (profile) => ({
+      ...profile,
+      status: { conditions: [{ type: 'Degraded', status: 'True', message: 'no such sysctl' }] },
+    })),
+    [`node-tuning - SL9098 Profile ${tuning}/worker-0`],
+  ],
+  [
+    'missing kernel settings of the nodes',
+    changed(healthy, `Tuned ${tuning}/stackloom`, () => undefined),
+    [`node-tuning - SL9002 Tuned ${tuning}/stackloom`],
   ],
   [
     'a DNS record with another address',

@@ -75,6 +75,19 @@ describe('down --all', () => {
     expect(left).toEqual(['cert-manager.v1', 'cert-manager'])
   })
 
+  it('deletes the kernel settings of the nodes that we set, and no other Tuned', async () => {
+    const { client, objects } = memoryCluster()
+    const apiVersion = 'tuned.openshift.io/v1'
+    const namespace = 'openshift-cluster-node-tuning-operator'
+    const entry = { apiVersion, kind: 'Tuned', name: 'stackloom', namespace }
+    await client.create(object('v1', 'Namespace', { name: SYSTEM_NAMESPACE, labels }))
+    await client.create(renderInventory({ site: 's', objects: [entry] }))
+    await client.create(object(apiVersion, 'Tuned', { name: 'stackloom', namespace, labels }))
+    await client.create(object(apiVersion, 'Tuned', { name: 'default', namespace }))
+    await down({ client, clouds: 'all', run: 'test', sink: () => {}, stop: new AbortController().signal })
+    expect(objects('Tuned').map(({ metadata }) => metadata.name)).toEqual(['default'])
+  })
+
   it('leaves everything of a Subscription that existed before us', async () => {
     const left = await remaining({ versionCreated: later, namespaceCreated: later, adopted: true })
     expect(left).toEqual(['cert-manager.v1', 'cert-manager'])

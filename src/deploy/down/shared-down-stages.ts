@@ -68,6 +68,9 @@ const operators: readonly OperatorDown[] = [
   },
 ]
 
+/** Kernel settings of the nodes: the Node Tuning Operator takes them back when the object is deleted. */
+const TUNED = 'tuned.openshift.io/Tuned'
+
 export function sharedDownStages(
   deps: CloudDownDeps,
   inventory: Inventory,
@@ -75,12 +78,16 @@ export function sharedDownStages(
 ): readonly Stage[] {
   const afterClouds = clouds.map((cloud) => ({ id: `${cloud}/proof`, why: 'the clouds go first' }))
   const policies = inventory.objects.filter((ref) => formatGroupKind(ref) === NODE_POLICY)
+  const settings = inventory.objects.filter((ref) => formatGroupKind(ref) === TUNED)
   const nodeNetworking: Stage = {
     id: 'nncp',
     name: 'nncp',
     after: afterClouds,
     locks: [NODE_NETWORKING],
-    work: (context) => removeNodePolicies(policies, deps.client, context, deps.view),
+    work: async (context) => {
+      await removeNodePolicies(policies, deps.client, context, deps.view)
+      await deleteAll(settings, deps, context)
+    },
   }
   const stages = operators.map(
     (operator): Stage => ({

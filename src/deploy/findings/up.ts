@@ -223,6 +223,14 @@ export const hostInLeftover = problem<{ hosts: readonly string[]; from: string; 
     `delete the old one, which does not touch its hosts: \`kubectl -n ${namespace} delete openstackdataplanenodeset ${from}\`; then run the same command again`,
 })
 
+export const nodeTuningMissing = problem<object>({
+  code: 'SL4090',
+  severity: 'error',
+  message: () => 'the cluster has no Node Tuning Operator, which would set arp_ignore on the nodes',
+  remedy: () =>
+    'set net.ipv4.conf.all.arp_ignore=1 on the nodes in another way, and cluster.isolation.nodeAddresses: any-segment in the site file',
+})
+
 export const runTimedOut = problem<{ ms: number }>({
   code: 'SL4100',
   severity: 'error',

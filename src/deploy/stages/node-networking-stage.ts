@@ -6,6 +6,7 @@
 import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
 import { isManagedByStackloom } from '../../api/ownership.ts'
 import { getString } from '../../api/raw-object.ts'
+import { formatGroupKind } from '../../api/snapshot.ts'
 import { CLOUD_LABEL } from '../../render/labels.ts'
 import type { StageContext } from '../../run/stage.ts'
 import { ENACTMENT } from '../../verify/readiness/node-policy.ts'
@@ -13,7 +14,7 @@ import { liveReadiness } from '../../verify/readiness/readiness.ts'
 import { progressing, type Readiness, ready } from '../../verify/readiness/verdict.ts'
 import { applyChanges } from '../apply.ts'
 import { waitUntilReady } from '../live-view.ts'
-import { compareObjects, distinctKinds, findLive, objectRef } from '../object-changes.ts'
+import { compareObjects, distinctKinds, findLive, NODE_POLICY, objectRef } from '../object-changes.ts'
 import { type ApplyDeps, appliedReadiness, applyAndWait, type StageWork } from './apply-and-wait.ts'
 
 export const nodeKinds: readonly GroupVersionKind[] = [
@@ -21,15 +22,15 @@ export const nodeKinds: readonly GroupVersionKind[] = [
   { apiVersion: 'nmstate.io/v1beta1', kind: 'NodeNetworkConfigurationEnactment' },
 ]
 
-export function nodeNetworkingStage(deps: ApplyDeps, policies: readonly KubeObject[]): StageWork {
-  const { check } = applyAndWait(deps, {
-    objects: policies,
-    related: nodeKinds,
-    empty: 'the site has no node networking',
-  })
+export function nodeNetworkingStage(deps: ApplyDeps, objects: readonly KubeObject[]): StageWork {
+  const policies = objects.filter((object) => formatGroupKind(object) === NODE_POLICY)
+  const { check } = applyAndWait(deps, { objects, related: nodeKinds, empty: 'the site has no node networking' })
+  // Settings of the kernel, which cost no node its connection.
+  const settings = applyAndWait(deps, { objects: objects.filter((object) => !policies.includes(object)) })
   return {
     check,
     work: async (context) => {
+      await settings.work(context)
       await deps.view.watch([...distinctKinds(policies), ...nodeKinds], context)
       const steps = groupByNode(policies)
       for (const [done, step] of steps.entries()) {

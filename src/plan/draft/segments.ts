@@ -9,7 +9,7 @@ import { formatOwner, type Locate } from '../address-reader.ts'
 import { groupBy } from '../collections.ts'
 import { lockConflict } from '../findings/lock.ts'
 import { duplicateVlan, noBridge, vlansExhausted } from '../findings/segments.ts'
-import { lintSegments } from '../lints/segment-lints.ts'
+import { lintSegments, lintTrunks } from '../lints/segment-lints.ts'
 import { type Lock, lockEntries } from '../lock.ts'
 import type { Segment } from '../plan.ts'
 import { type NetworkRequest, settingPathOrCloud } from '../requests.ts'
@@ -62,7 +62,10 @@ export function placeNetworks(site: Site, requests: readonly NetworkRequest[], l
     placements.set(owner, { segment: undefined, nic: '', vlan, carrier: '', bridge: undefined, mtu })
   }
   const segments = listSegments(segmented, placements)
-  const lints = lintSegments(site, segmented, placements, segments, locate)
+  const lints = [
+    ...lintSegments(site, segmented, placements, segments, locate),
+    ...lintTrunks(requests, placements, locate),
+  ]
   return { placements, segments, findings: [...findings, ...lints] }
 }
 

@@ -32,6 +32,29 @@ export const vlanOutOfRange = problem<{ owner: string; vlan: number }>({
   remedy: () => 'choose one from 1 to 4094',
 })
 
+export const trunkInvalid = problem<{ owner: string; written: string }>({
+  code: 'SL2225',
+  severity: 'error',
+  message: ({ owner, written }) => `${owner}: ${written} in its trunk is neither a VLAN id nor a range of them`,
+  remedy: () => 'write ids from 1 to 4094, or ranges such as 100-199',
+})
+
+export const trunkHasNetwork = problem<{ owner: string; vlan: number; holder: string }>({
+  code: 'SL2226',
+  severity: 'error',
+  message: ({ owner, vlan, holder }) =>
+    `${owner}: its trunk has VLAN ${vlan} of ${holder}, so its pods could send and receive on that network`,
+  remedy: ({ vlan }) => `take ${vlan} out of the trunk, or give one of the two another VLAN`,
+})
+
+export const trunkUnused = problem<{ owner: string; trunk: string }>({
+  code: 'SL2227',
+  severity: 'warning',
+  message: ({ owner, trunk }) =>
+    `${owner}: its trunk (${trunk}) has no effect, because its pods are not attached to a bridge`,
+  remedy: () => 'remove `trunk`, or set `attach: bridge`',
+})
+
 export const mtuAboveBase = problem<{ owner: string; mtu: number; base: number; interface: string }>({
   code: 'SL2205',
   severity: 'error',

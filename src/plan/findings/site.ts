@@ -111,6 +111,33 @@ export const domainUnused = problem<{ domain: string }>({
   remedy: () => 'remove it; the domain of Routes is in the Ingress configuration of the cluster',
 })
 
+export const nodesForward = problem<{ clouds: number }>({
+  code: 'SL2533',
+  severity: 'warning',
+  message: ({ clouds }) =>
+    `nodes forward packets between the ${clouds} clouds: a pod that routes through a node reaches the pods of another cloud`,
+  remedy: () =>
+    'remove `forwarding: allow`, so that the node policies drop these packets; if it is needed, accept this finding with the reason',
+})
+
+export const nodesAnswerAnywhere = problem<{ clouds: number }>({
+  code: 'SL2534',
+  severity: 'warning',
+  message: ({ clouds }) =>
+    `nodes answer ARP on the segments of all ${clouds} clouds for all their addresses, unless their kernel settings say otherwise`,
+  remedy: () =>
+    'remove `nodeAddresses: any-segment`; if arp_ignore is set on the nodes in another way, accept this finding with the reason',
+})
+
+export const bridgesPassTags = problem<{ clouds: number }>({
+  code: 'SL2535',
+  severity: 'warning',
+  message: ({ clouds }) =>
+    `bridges over a whole NIC pass tagged frames: a pod on such a bridge can enter every VLAN of the ${clouds} clouds`,
+  remedy: () =>
+    'remove `taggedFrames: allow` and list the VLANs of provider networks in the `trunk` of datacentre; otherwise accept this finding with the reason',
+})
+
 export const ownerNotFound = problem<{ query: string; nearest: string | undefined }>({
   code: 'SL2508',
   severity: 'error',

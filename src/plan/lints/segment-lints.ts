@@ -4,10 +4,19 @@ import type { Site } from '../../site/site.ts'
 import type { Locate } from '../address-reader.ts'
 import { describeSegment, type Placement, STANDARD_MTU } from '../draft/draft.ts'
 import { listDevices, NAME_LIMIT } from '../draft/interfaces.ts'
-import { mtuAboveBase, nicNamesDiffer, vlanOutOfRange, vlanShared } from '../findings/segments.ts'
+import {
+  mtuAboveBase,
+  nicNamesDiffer,
+  trunkHasNetwork,
+  trunkInvalid,
+  trunkUnused,
+  vlanOutOfRange,
+  vlanShared,
+} from '../findings/segments.ts'
 import { interfaceTooLong } from '../findings/site.ts'
 import type { Segment } from '../plan.ts'
 import { type NetworkRequest, settingPathOrCloud } from '../requests.ts'
+import { parseVlanRange } from '../vlan-range.ts'
 
 export function lintSegments(
   site: Site,
@@ -33,6 +42,33 @@ function lintTag(request: NetworkRequest, { vlan }: Placement, locate: Locate): 
   return [
     finding(vlanOutOfRange, { owner: request.owner, vlan }, { where: locate(settingPathOrCloud(request, 'vlan')) }),
   ]
+}
+
+/** Also of networks without a segment of their own, such as datacentre. */
+export function lintTrunks(
+  requests: readonly NetworkRequest[],
+  placements: ReadonlyMap<string, Placement>,
+  locate: Locate,
+): readonly Finding[] {
+  return requests.flatMap((request) => {
+    const { owner, nic, network } = request
+    const { trunk, attach } = network.settings
+    const locateTrunk = (...rest: readonly number[]) => ({
+      where: locate(settingPathOrCloud(request, 'trunk', ...rest)),
+    })
+    if (!trunk) return []
+    if (attach !== 'bridge') return [finding(trunkUnused, { owner, trunk: trunk.join(', ') }, locateTrunk())]
+    return trunk.flatMap((written, index) => {
+      const range = parseVlanRange(written)
+      if (!range) return [finding(trunkInvalid, { owner, written: String(written) }, locateTrunk(index))]
+      // A pod that may tag with the VLAN of a network is on that network.
+      return requests.flatMap((other) => {
+        const vlan = placements.get(other.owner)?.vlan
+        if (other.nic !== nic || vlan === undefined || vlan < range.first || vlan > range.last) return []
+        return [finding(trunkHasNetwork, { owner, vlan, holder: other.owner }, locateTrunk(index))]
+      })
+    })
+  })
 }
 
 /** A VLAN cannot carry longer frames than its NIC; one node with a smaller mtu is enough. */

@@ -11,12 +11,15 @@ import { NAME_LIMIT } from '../draft/interfaces.ts'
 import { slotUnknown } from '../findings/capacity.ts'
 import {
   badNamespace,
+  bridgesPassTags,
   domainUnused,
   duplicateHost,
   duplicateNamespace,
   interfaceTooLong,
   manyClouds,
   manyHosts,
+  nodesAnswerAnywhere,
+  nodesForward,
   poolNameRequested,
 } from '../findings/site.ts'
 import type { CloudRequest } from '../requests.ts'
@@ -33,6 +36,7 @@ export function lintSite(site: Site, clouds: readonly CloudRequest[], locate: Lo
     ...site.clouds.flatMap((cloud) => lintNodeSets(cloud, locate)),
     ...lintLimits(site, locate),
     ...lintDomain(site, locate),
+    ...lintIsolation(site, locate),
     ...lintPools(site.clouds, locate),
     ...clouds.flatMap((cloud) => lintSlots(cloud, locate)),
     ...lintNics(site, locate),
@@ -42,6 +46,22 @@ export function lintSite(site: Site, clouds: readonly CloudRequest[], locate: Lo
 function lintDomain({ cluster: { domain } }: Site, locate: Locate): readonly Finding[] {
   if (domain === undefined) return []
   return [finding(domainUnused, { domain }, { where: locate(['spec', 'cluster', 'domain']) })]
+}
+
+/** Ways between clouds that the site leaves open; one cloud has no other to reach. */
+function lintIsolation(
+  { cluster: { isolation }, clouds: { length: clouds } }: Site,
+  locate: Locate,
+): readonly Finding[] {
+  if (clouds < 2) return []
+  const where = (field: string) => ({ where: locate(['spec', 'cluster', 'isolation', field]) })
+  return [
+    ...(isolation.forwarding === 'allow' ? [finding(nodesForward, { clouds }, where('forwarding'))] : []),
+    ...(isolation.nodeAddresses === 'any-segment'
+      ? [finding(nodesAnswerAnywhere, { clouds }, where('nodeAddresses'))]
+      : []),
+    ...(isolation.taggedFrames === 'allow' ? [finding(bridgesPassTags, { clouds }, where('taggedFrames'))] : []),
+  ]
 }
 
 function lintNamespaces(clouds: readonly Cloud[], locate: Locate): readonly Finding[] {

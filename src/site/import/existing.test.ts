@@ -380,7 +380,11 @@ describe('what a network-values file has and a site file may not have', () => {
   })
 
   it('leaves placeholders inside ranges and attachment definitions to the planner, too', () => {
-    const definition = JSON.stringify({ type: 'macvlan', master: 'internalapi', ipam: { type: 'whereabouts', range: '_replaced_/24' } })
+    const definition = JSON.stringify({
+      type: 'macvlan',
+      master: 'internalapi',
+      ipam: { type: 'whereabouts', range: '_replaced_/24' },
+    })
     const placeholders = { ...internalapi, lb_addresses: ['_replaced_-_replaced_'], 'net-attach-def': definition }
     const { text = '', findings } = valuesWith({ internalapi: placeholders })
     expect(findings.map(({ code }) => code)).toEqual(['SL2036'])

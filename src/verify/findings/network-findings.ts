@@ -112,6 +112,19 @@ export const leftover = problem<{ what: string; why: string }>({
   remedy: ({ what }) => `if nothing uses it, delete it: ${what}; otherwise migrate its users with \`stackloom adopt\``,
 })
 
+export const nodeNotTuned = problem<{ node: string; profile: string; why: string | undefined }>({
+  code: 'SL9098',
+  severity: 'warning',
+  message: ({ node, profile, why }) =>
+    why === undefined
+      ? `node ${node} has the TuneD profile ${profile}: it may answer ARP on one cloud's segment for its address in another`
+      : `node ${node} has not applied the TuneD profile ${profile}: ${why}`,
+  remedy: ({ node, why }) =>
+    why === undefined
+      ? 'add net.ipv4.conf.all.arp_ignore=1 to the [sysctl] section of that profile, or remove its Tuned object; then run `stackloom verify --probe`'
+      : `kubectl -n openshift-cluster-node-tuning-operator describe profile ${node}`,
+})
+
 export const heldTwice = problem<{ address: string; holders: readonly string[] }>({
   code: 'SL9081',
   severity: 'error',

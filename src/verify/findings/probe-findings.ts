@@ -73,3 +73,30 @@ export const probeLeftover = problem<{ namespace: string; reason: string }>({
   remedy: ({ namespace }) =>
     `kubectl -n ${namespace} delete pod,configmap,serviceaccount -l stackloom.dev/probe; they exit after fifteen minutes`,
 })
+
+export const nodeAddressAnswers = problem<{ from: string; address: string; owner: string; mac: string }>({
+  code: 'SL9125',
+  severity: 'error',
+  message: ({ from, address, owner, mac }) =>
+    `a pod of ${from} gets an ARP answer from ${mac} for ${address}, the address of ${owner}`,
+  remedy: () =>
+    'set net.ipv4.conf.all.arp_ignore=1 on the nodes; on OpenShift `stackloom up` does, and `stackloom verify` reports nodes with another TuneD profile (SL9098)',
+})
+
+export const routedThroughNode = problem<{ from: string; address: string; owner: string; gateway: string }>({
+  code: 'SL9126',
+  severity: 'error',
+  message: ({ from, address, owner, gateway }) =>
+    `a pod of ${from} reaches ${owner} (${address}) through the node with ${gateway}, which forwards between the clouds`,
+  remedy: () =>
+    'run `stackloom up`, whose node policies block this unless the site has `cluster.isolation.forwarding: allow`; `ip rule` on the node must show a rule with priority 18000 for each interface of a cloud',
+})
+
+export const tagsPass = problem<{ from: string; vlan: number; owner: string }>({
+  code: 'SL9127',
+  severity: 'error',
+  message: ({ from, vlan, owner }) =>
+    `the bridge of ${from} passes frames of pods with the tag ${vlan}, which is the VLAN of ${owner}`,
+  remedy: () =>
+    'run `stackloom up`, whose node policies filter the bridge unless the site has `cluster.isolation.taggedFrames: allow`; `bridge vlan` on the node shows what each port passes',
+})

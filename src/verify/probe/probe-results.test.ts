@@ -18,9 +18,14 @@ const pods: readonly ProbePod[] = plan.clouds.flatMap(({ name, namespace }, clou
     namespace,
     name: `stackloom-probe-internalapi-worker-${node}`,
     addresses: [`172.17.${cloud}.${30 + node}`],
+    gateways: [`172.17.${cloud}.${11 - node}`],
   })),
 )
 const [first, second, foreign] = pods as readonly [ProbePod, ProbePod, ProbePod]
+
+const NO_RESULT = 'no result'
+/** A pod without its default route. */
+const withoutRoute = (word: string) => (word.startsWith('via,') ? NO_RESULT : undefined)
 
 /** The output of the script on a healthy network: only machines of the cloud answer. */
 function wellAnswer(word: string, pod: ProbePod): string {
@@ -35,7 +40,10 @@ function wellAnswer(word: string, pod: ProbePod): string {
 function probing(pod: ProbePod, change: (word: string) => string | undefined = () => undefined): ProbeRun {
   const tasks = probeTasks(plan, pod, pods)
   const words = [...new Set(tasks.map(encodeTask))]
-  const output = words.map((word) => `${word} ${change(word) ?? wellAnswer(word, pod)}\n`).join('')
+  const output = words
+    .map((word) => `${word} ${change(word) ?? wellAnswer(word, pod)}\n`)
+    .filter((line) => !line.endsWith(` ${NO_RESULT}\n`))
+    .join('')
   return { pod, tasks, output }
 }
 
@@ -57,7 +65,8 @@ describe('probes on healthy networks', () => {
   })
 
   it('test every pod and VIP of the other cloud by ARP, ping and port, including ctlplane', () => {
-    const words = new Set(probeTasks(plan, first, pods).map(encodeTask))
+    const { gateways: _, ...withoutRoute } = first
+    const words = new Set(probeTasks(plan, withoutRoute, pods).map(encodeTask))
     const vips = plan.clouds[1]?.networks.flatMap((network) => network.vips.map(({ address }) => address)) ?? []
     for (const address of [...foreign.addresses, ...vips]) {
       expect(words).toContain(`dad,${address}`)
@@ -65,6 +74,22 @@ describe('probes on healthy networks', () => {
     }
     expect(vips).toContain('192.168.123.80')
     expect(words).toContain('tcp,172.17.1.80,5000')
+  })
+
+  it("test every node's address in the other cloud by ARP, and the way to its pods through a node", () => {
+    const words = new Set(probeTasks(plan, first, pods).map(encodeTask))
+    const nodes = plan.clouds[1]?.networks.flatMap((network) => network.nodes.map(({ address }) => address)) ?? []
+    expect(nodes).toContain('172.17.1.11')
+    for (const address of nodes) expect(words).toContain(`dad,${address}`)
+    expect(words).toContain('via,172.17.1.30,172.17.0.11')
+    expect(words).toContain('via,172.17.1.31,172.17.0.11')
+    expect(words).not.toContain('ping,172.17.1.30,56')
+  })
+
+  it("skip the nodes' addresses where the site lets nodes answer on any segment", () => {
+    const open = testPlan({ nodes: 2, clouds, cluster: { isolation: { nodeAddresses: 'any-segment' } } })
+    const kinds = probeTasks(open, first, pods).map(({ kind }) => kind)
+    expect(kinds).not.toContain('node-address')
   })
 
   it('test with packets of the full MTU including headers', () => {
@@ -90,6 +115,16 @@ describe('evaluateProbes reports', () => {
       'a route between clouds',
       (word: string) => (word === 'tcp,172.17.1.80,5000' ? 'yes' : undefined),
       'probe-isolation rhoso1 SL9101: a pod of rhoso1/internalapi on worker-0 reaches keystone.internal of rhoso2 (172.17.1.80) by port 5000',
+    ],
+    [
+      'a node that answers for its address in another cloud',
+      (word: string) => (word === 'dad,172.17.1.11' ? '52:54:00:01:00:01' : undefined),
+      'probe-isolation rhoso1 SL9125: a pod of rhoso1/internalapi on worker-0 gets an ARP answer from 52:54:00:01:00:01 for 172.17.1.11, the address of worker-1 in rhoso2/internalapi',
+    ],
+    [
+      'a node that forwards to another cloud',
+      (word: string) => (word === 'via,172.17.1.31,172.17.0.11' ? 'yes' : undefined),
+      'probe-isolation rhoso1 SL9126: a pod of rhoso1/internalapi on worker-0 reaches rhoso2/internalapi on worker-1 (172.17.1.31) through the node with 172.17.0.11, which forwards between the clouds',
     ],
     [
       'a VLAN that the switch does not carry: one finding, not three',
@@ -134,6 +169,39 @@ describe('evaluateProbes reports', () => {
     const results = evaluateProbes(plan, [probing(first, closed), probing(second, closed), ...others.slice(1)], [])
     expect(wrong(results)).toHaveLength(1)
     expect(isProved(results)).toBe(true)
+  })
+})
+
+describe('a probe on a bridge over a whole NIC', () => {
+  const bridge: ProbePod = {
+    cloud: 'rhoso1',
+    network: 'datacentre',
+    node: 'worker-0',
+    namespace: 'openstack',
+    name: 'stackloom-probe-datacentre-worker-0',
+    addresses: [],
+  }
+  const tasks = probeTasks(plan, bridge, pods)
+  const run = (answer: string): ProbeRun => ({
+    pod: bridge,
+    tasks,
+    output: tasks.map((task) => `${encodeTask(task)} ${answer}\n`).join(''),
+  })
+
+  it('tests the VLANs of the other cloud, and no address', () => {
+    const vlans = plan.clouds[1]?.networks.flatMap(({ vlan }) => vlan ?? []) ?? []
+    expect(vlans).toContain(30)
+    expect(tasks.map(encodeTask)).toEqual(expect.arrayContaining(vlans.map((vlan) => `tag,${vlan},169.254.0.${vlan}`)))
+    expect(new Set(tasks.map(({ kind }) => kind))).toEqual(new Set(['tagged']))
+  })
+
+  it('reports a tag that passes', () => {
+    const results = evaluateProbes(plan, [run('silent'), ...well], [])
+    expect(wrong(results)).toEqual([])
+    const found = wrong(evaluateProbes(plan, [run('02:00:00:00:00:01'), ...well], []))
+    expect(found).toContain(
+      'probe-isolation rhoso1 SL9127: the bridge of rhoso1/datacentre on worker-0 passes frames of pods with the tag 30, which is the VLAN of rhoso2/internalapi',
+    )
   })
 })
 
@@ -217,6 +285,7 @@ describe('probes without a result', () => {
     for (const results of [
       evaluateProbes(plan, well, [unprobed]),
       evaluateProbes(plan, [cut, ...others], []),
+      evaluateProbes(plan, [probing(first, withoutRoute), ...others], []),
       evaluateProbes(plan, [], []),
     ]) {
       expect(isProved(results)).toBe(false)

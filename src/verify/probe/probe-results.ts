@@ -7,9 +7,12 @@ import {
   answeredTwice,
   interfaceMtu,
   isolationBroken,
+  nodeAddressAnswers,
   peerUnreachable,
   probeMissing,
+  routedThroughNode,
   smallFramesOnly,
+  tagsPass,
   vipClosed,
   vipSilent,
 } from '../findings/probe-findings.ts'
@@ -126,9 +129,10 @@ const probeChecks: readonly ProbeCheck[] = [
   {
     id: 'probe-isolation',
     title: 'Isolation on the wire',
-    promise: 'no address of another cloud answers on any network of this cloud',
+    promise: 'no address of another cloud answers on any network of this cloud, and no node forwards to one',
     judge: (answers, _, site) => [
       ...answers.flatMap(isolationFindings),
+      ...answers.flatMap(nodeFindings),
       ...answers.flatMap((answer) => foreignNeighbours(answer, site)),
     ],
   },
@@ -198,6 +202,22 @@ function isolationFindings({ pod, task, values }: Answer): readonly Finding[] {
   const how = by === 'port' ? `port ${port}` : by
   const mac = by === 'ARP' ? values.join(', ') : ''
   return [finding(isolationBroken, { from: formatPodLocation(pod), by: how, address, owner, mac })]
+}
+
+/** The ways through nodes, which have an interface on the segments of all clouds. */
+function nodeFindings({ pod, task, values }: Answer, _: number, all: readonly Answer[]): readonly Finding[] {
+  const from = formatPodLocation(pod)
+  if (values.length === 0) return []
+  if (task.kind === 'node-address') {
+    // On connected segments nodes answer like all other machines, and the connection is reported.
+    if (all.some((answer) => answer.pod === pod && isolationFindings(answer).length > 0)) return []
+    const { address, owner } = task
+    return [finding(nodeAddressAnswers, { from, address, owner, mac: values.join(', ') })]
+  }
+  if (task.kind === 'tagged') return [finding(tagsPass, { from, vlan: task.vlan, owner: task.owner })]
+  if (task.kind !== 'routed') return []
+  const { address, owner, gateway } = task
+  return [finding(routedThroughNode, { from, address, owner, gateway })]
 }
 
 /** Pods of another cloud that answered by IPv6 although they are planned on another segment. */

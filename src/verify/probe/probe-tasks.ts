@@ -1,6 +1,7 @@
 /**
  * Creates the tests of each probe: on its own network all peers must answer with the full MTU, and every VIP must answer; no
- * address of another cloud may answer. Segments that clouds share by plan are not tested. Pure.
+ * address of another cloud may answer, neither on the segment nor through a node. What the site leaves open by plan is not
+ * tested: shared segments, and the ways that `cluster.isolation` allows. Pure.
  */
 import type { Plan, PlannedCloud, PlannedNetwork, PlannedVip } from '../../plan/plan.ts'
 import { serviceCatalogue } from '../../plan/slots/service-catalogue.ts'
@@ -14,6 +15,8 @@ export interface ProbePod {
   readonly namespace: string
   readonly name: string
   readonly addresses: readonly string[]
+  /** Addresses of a node on the segment, at most one per family: the default route of the pod. */
+  readonly gateways?: readonly string[]
 }
 
 export type ProbeTask =
@@ -45,6 +48,12 @@ export type ProbeTask =
       readonly owner: string
       readonly port: number
     }
+  /** No node answers here for its address on a segment of another cloud. */
+  | { readonly kind: 'node-address'; readonly address: string; readonly owner: string }
+  /** No node forwards to a pod of another cloud. */
+  | { readonly kind: 'routed'; readonly address: string; readonly owner: string; readonly gateway: string }
+  /** The bridge passes no frame of a pod with this tag; the address is for the test alone. */
+  | { readonly kind: 'tagged'; readonly vlan: number; readonly address: string; readonly owner: string }
 
 /** `rhoso1/internalapi on worker-0`. */
 export function formatPodLocation({ cloud, network, node }: ProbePod): string {
@@ -70,6 +79,12 @@ export function encodeTask(task: ProbeTask): string {
     case 'foreign':
       if (task.by === 'port') return `tcp,${task.address},${task.port}`
       return task.by === 'ARP' ? `dad,${task.address}` : `ping,${task.address},${SMALL_PING_BYTES}`
+    case 'node-address':
+      return `dad,${task.address}`
+    case 'routed':
+      return `via,${task.address},${task.gateway}`
+    case 'tagged':
+      return `tag,${task.vlan},${task.address}`
   }
 }
 
@@ -79,6 +94,8 @@ export function probeTasks(plan: Plan, pod: ProbePod, pods: readonly ProbePod[])
   const cloud = plan.clouds.find(({ name }) => name === pod.cloud)
   const network = cloud?.networks.find(({ name }) => name === pod.network)
   if (!cloud || !network) return []
+  // A probe without an address tests the bridge, between its two interfaces.
+  if (pod.addresses.length === 0) return taggedTasks(plan, cloud, network)
   const peers = pods.filter(
     (other) => other.cloud === pod.cloud && other.network === pod.network && other.node !== pod.node,
   )
@@ -159,10 +176,16 @@ function foreignTasks(
       .flatMap((pod) => pod.addresses.map((address) => ({ address, owner: formatPodLocation(pod) })))
     const vips = separate.flatMap((plannedNetwork) => plannedNetwork.vips)
     return [
-      ...foreignPods.flatMap(({ address, owner }) => silenceTasks(address, owner)),
+      ...foreignPods.flatMap(({ address, owner }) => [
+        ...silenceTasks(address, owner, pod),
+        ...routedTasks(address, owner, pod),
+      ]),
       ...uniqueAddresses(vips).flatMap(({ address, slot }) =>
-        silenceTasks(address, `the VIP of ${slot} of ${other.name}`),
+        silenceTasks(address, `the VIP of ${slot} of ${other.name}`, pod),
       ),
+      ...(plan.from.cluster.isolation.nodeAddresses === 'own-segment'
+        ? separate.flatMap((plannedNetwork) => nodeAddressTasks(other.name, plannedNetwork))
+        : []),
       ...vips.flatMap(({ address, slot }) =>
         tcpPorts(other, slot).map((port) => ({
           kind: 'foreign' as const,
@@ -181,10 +204,49 @@ export function areSeparateSegments(network: PlannedNetwork, other: PlannedNetwo
   return network.segment === undefined || network.segment !== other.segment
 }
 
-/** IPv6 does not resolve neighbours of other subnets; the `neighbours` task covers that case. */
-function silenceTasks(address: string, owner: string): readonly ProbeTask[] {
+/**
+ * IPv6 does not resolve neighbours of other subnets; the `neighbours` task covers that case. With a default route through a
+ * node a ping would not test the segment, and ARP does that already.
+ */
+function silenceTasks(address: string, owner: string, { gateways = [] }: ProbePod): readonly ProbeTask[] {
   return [
     ...(isIpv4(address) ? [{ kind: 'foreign', by: 'ARP', address, owner, port: 0 } as const] : []),
-    { kind: 'foreign', by: 'ping', address, owner, port: 0 },
+    ...(gatewayFor(address, gateways) === undefined
+      ? [{ kind: 'foreign', by: 'ping', address, owner, port: 0 } as const]
+      : []),
   ]
+}
+
+/** VIPs are not tested: nodes send their packets to pods of the Service, wherever they come from. */
+function routedTasks(address: string, owner: string, { gateways = [] }: ProbePod): readonly ProbeTask[] {
+  const gateway = gatewayFor(address, gateways)
+  return gateway === undefined ? [] : [{ kind: 'routed', address, owner, gateway }]
+}
+
+function gatewayFor(address: string, gateways: readonly string[]): string | undefined {
+  return gateways.find((gateway) => isIpv4(gateway) === isIpv4(address))
+}
+
+/** The VLANs of other clouds; those of the trunk pass by plan. */
+function taggedTasks({ clouds, segments }: Plan, cloud: PlannedCloud, { bridge, trunk = [] }: PlannedNetwork) {
+  const nic = segments.find((segment) => segment.bridge === bridge)?.nic
+  const vlans = new Map(segments.filter((segment) => segment.nic === nic).map(({ id, vlan }) => [id, vlan]))
+  const passes = (vlan: number): boolean => trunk.some(({ first, last }) => vlan >= first && vlan <= last)
+  return clouds
+    .filter(({ name }) => name !== cloud.name)
+    .flatMap((other) =>
+      other.networks.flatMap(({ name, segment = '' }): readonly ProbeTask[] => {
+        const vlan = vlans.get(segment)
+        if (vlan === undefined || passes(vlan)) return []
+        const address = `169.254.${vlan >> 8}.${vlan & 255}`
+        return [{ kind: 'tagged', vlan, address, owner: `${other.name}/${name}` }]
+      }),
+    )
+}
+
+/** By ARP alone: a packet that reaches a node is for all of its addresses. IPv6 answers only on the right interface. */
+function nodeAddressTasks(cloud: string, { name: network, nodes }: PlannedNetwork): readonly ProbeTask[] {
+  return nodes
+    .filter(({ address }) => isIpv4(address))
+    .map(({ name, address }) => ({ kind: 'node-address', address, owner: `${name} in ${cloud}/${network}` }))
 }

@@ -1,6 +1,14 @@
-/** Readiness of Namespaces, CRDs, admission webhooks and volume claims. */
+/** Readiness of Namespaces, CRDs, admission webhooks, Tuned objects and volume claims. */
 import type { KubeObject } from '../../api/object.ts'
-import { ageMs, findCondition, formatObjectName, getField, getList, getString } from '../../api/raw-object.ts'
+import {
+  ageMs,
+  describeCommand,
+  findCondition,
+  formatObjectName,
+  getField,
+  getList,
+  getString,
+} from '../../api/raw-object.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
 import { hasEndpoints } from './load-balancer.ts'
 import { latestEvent } from './object-events.ts'
@@ -38,6 +46,14 @@ export const webhookReadiness: ReadinessRule = (configuration, { around }) => {
 function describeWebhookService(hook: unknown): string {
   const service = (hook as { clientConfig: { service: KubeObject['metadata'] } }).clientConfig.service
   return `Service ${service.namespace}/${service.name} has no endpoints`
+}
+
+/** The nodes apply it in their own time, which the check `node-tuning` judges; older operators write no condition. */
+export const tunedReadiness: ReadinessRule = (tuned) => {
+  const valid = findCondition(tuned, 'Valid')
+  return valid?.status === 'False'
+    ? failed(`${formatObjectName(tuned)}: ${valid.message ?? valid.reason}`, describeCommand(tuned))
+    : ready
 }
 
 const CLASS = 'storage.k8s.io/StorageClass'

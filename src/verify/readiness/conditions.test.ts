@@ -11,6 +11,7 @@ describe('any kind', () => {
     'BGPAdvertisement',
     'NetworkAttachmentDefinition',
     'NetConfig',
+    'Tuned',
   ]
   const silentKinds = Object.keys(readinessRules).filter(
     (key) => !reading.some((kind) => key.endsWith(`/${kind}`)) && !key.includes('Webhook') && key !== 'Service',

@@ -1,7 +1,7 @@
 /** Evaluates the readiness of any object: existence first, then deletion, then the rule of its kind. */
 import { type GroupVersionKind, type KubeObject, objectKey } from '../../api/object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
-import { claimReadiness, crdReadiness, namespaceReadiness, webhookReadiness } from './cluster.ts'
+import { claimReadiness, crdReadiness, namespaceReadiness, tunedReadiness, webhookReadiness } from './cluster.ts'
 import { genericReadiness, readBackReadiness, readyCondition } from './conditions.ts'
 import { serviceReadiness } from './load-balancer.ts'
 import { policyReadiness } from './node-policy.ts'
@@ -26,6 +26,7 @@ export const readinessRules: Readonly<Record<string, ReadinessRule>> = {
   'operators.coreos.com/ClusterServiceVersion': csvReadiness,
   'operators.coreos.com/Subscription': subscriptionReadiness,
   'nmstate.io/NodeNetworkConfigurationPolicy': policyReadiness,
+  'tuned.openshift.io/Tuned': tunedReadiness,
   'metallb.io/BGPAdvertisement': readBackReadiness,
   'metallb.io/BGPPeer': readBackReadiness,
   'metallb.io/IPAddressPool': readBackReadiness,

@@ -15,6 +15,12 @@ import type { Cluster } from '../../cluster.ts'
 export interface Rig {
   /** Attaches a new pod to a network of its cloud, as kubelet and Multus would; gives its addresses. */
   readonly attach: (pod: string, node: string, namespace: string, network: string) => Promise<readonly string[]>
+  /** Gives a pod its default route, as Multus would. */
+  readonly route: (pod: string, gateway: string) => Promise<void>
+  /** Sets a kernel parameter of both nodes; the answer sets it back. */
+  readonly sysctl: (name: string, value: string) => () => void
+  /** Runs a command on both nodes. */
+  readonly onNodes: (...words: readonly string[]) => void
   readonly detach: (pod: string) => Promise<void>
   /** Runs words in a pod. Does not block: many are asked at once. */
   readonly run: (pod: string, words: readonly string[], env?: Record<string, string>) => Promise<string>
@@ -131,6 +137,24 @@ export async function makeRig(
       }
       return ips.map(({ address }) => address.split('/')[0] ?? '')
     },
+    route: async (pod, gateway) => {
+      const { pid = 0 } = pods.get(pod)?.process ?? {}
+      const family = gateway.includes(':') ? '-6' : '-4'
+      await output([...enter(pid), 'ip', family, 'route', 'replace', 'default', 'via', gateway, 'dev', 'net1'], {})
+    },
+    sysctl: (name, value) => {
+      const before = [...nodes.values()].map((node) => ({
+        node,
+        old: run([...node.enter, 'sysctl', '-n', name]).trim(),
+      }))
+      for (const { node } of before) run([...node.enter, 'sysctl', '-w', `${name}=${value}`])
+      return () => {
+        for (const { node, old } of before) run([...node.enter, 'sysctl', '-w', `${name}=${old}`])
+      }
+    },
+    onNodes: (...words) => {
+      for (const node of nodes.values()) run([...node.enter, ...words])
+    },
     detach: async (pod) => {
       const attached = pods.get(pod)
       if (!attached) return
@@ -216,6 +240,8 @@ function output(words: readonly string[], env: Record<string, string>, input = '
   const [file = '', ...args] = words
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...env } })
+    // A program that reads no input may end before it is written.
+    child.stdin.on('error', () => undefined)
     child.stdin.end(input)
     let text = ''
     child.stdout.on('data', (chunk: Buffer) => {

@@ -1,7 +1,7 @@
 /**
  * The network probe between real network namespaces: macvlan and whereabouts attach its pods by our own definitions, and
- * MetalLB's speaker answers ARP for the VIPs. Isolated it is silent; a cable between two clouds is caught, and so is a
- * speaker that has lost its interface.
+ * MetalLB's speaker answers ARP for the VIPs. Isolated it is silent; a cable between two clouds is caught, and so are
+ * nodes that answer or forward between clouds, and a speaker that has lost its interface.
  */
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,6 +15,8 @@ import { type ProbeOutcome, probeNetworks } from '../../../src/deploy/network-pr
 import { diagnose } from '../../../src/doctor/diagnose.ts'
 import { rules } from '../../../src/doctor/rules.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
+import type { DesiredState } from '../../../src/render/nmstate.ts'
+import { probeGateways } from '../../../src/render/probe-pods.ts'
 import { renderDocuments } from '../../../src/render/render.ts'
 import { ensurePrograms } from '../../../src/sandbox/build/ensure-programs.ts'
 import type { Family } from '../../../src/site/site.ts'
@@ -69,6 +71,9 @@ describe('the network probe', { timeout: 240_000 }, () => {
     const names = ['cni-bridge', 'cni-macvlan', 'cni-static', 'whereabouts', 'metallb-speaker'] as const
     const { 'metallb-speaker': speaker, ...plugins } = await ensurePrograms(names, sandboxContext())
     rig = await makeRig(plan, cluster, plugins)
+    rig.sysctl('net.ipv4.ip_forward', '1')
+    rig.sysctl('net.ipv4.conf.all.arp_ignore', '1')
+    blockForwarding('add')
     await announce()
     for (const node of [near, far])
       rig.start(node, [speaker, `--namespace=${NAMESPACE}`, `--node-name=${node}`, '--ml-bindaddr=', '--port=7573'], {
@@ -142,6 +147,25 @@ describe('the network probe', { timeout: 240_000 }, () => {
     }
   }
 
+  /** The rules and routes of the rendered node policies, which are the same on both nodes. */
+  function blockForwarding(verb: 'add' | 'del'): void {
+    const states = renderDocuments(plan)
+      .map(({ object }) => object)
+      .filter(({ kind, metadata }) => kind === 'NodeNetworkConfigurationPolicy' && metadata.name.endsWith(near))
+      .map((policy) => (policy['spec'] as { desiredState: DesiredState }).desiredState)
+    const config = (field: 'routes' | 'route-rules') =>
+      states.flatMap((state) => (state[field]?.config ?? []) as readonly Record<string, string>[])
+    const family = (isSix: boolean): string => (isSix ? '-6' : '-4')
+    for (const route of config('routes')) {
+      const { destination = '', 'route-type': type = '', 'table-id': table = '' } = route
+      rig.onNodes('ip', family(destination.includes(':')), 'route', verb, type, destination, 'table', String(table))
+    }
+    for (const { iif = '', family: of, 'route-table': table, priority } of config('route-rules')) {
+      const rule = ['iif', iif, 'lookup', String(table), 'priority', String(priority)]
+      rig.onNodes('ip', family(of === 'ipv6'), 'rule', verb, ...rule)
+    }
+  }
+
   async function announced(): Promise<number> {
     const status = { apiVersion: 'metallb.io/v1beta1', kind: 'ServiceL2Status' }
     return (await cluster.client.list(status)).items.length
@@ -164,6 +188,7 @@ describe('the network probe', { timeout: 240_000 }, () => {
             const { namespace = '', name, labels = {}, annotations } = object.metadata
             const network = labels['stackloom.dev/network'] ?? ''
             const ips = await rig.attach(key(namespace, name), labels['stackloom.dev/node'] ?? '', namespace, network)
+            for (const gateway of probeGateways(object)) await rig.route(key(namespace, name), gateway)
             const status = JSON.stringify([{ name: `${namespace}/${network}`, interface: 'net1', ips }])
             const shown = { ...annotations, 'k8s.v1.cni.cncf.io/network-status': status }
             const pod = {
@@ -245,6 +270,24 @@ describe('the network probe', { timeout: 240_000 }, () => {
     // Both ways, in each family.
     expect(others.map((other) => other.slice(0, 6))).toEqual(Array<string>(2 * families.length).fill('SL9103'))
     expect(others[0]).toContain('rhoso1/ctlplane')
+  })
+
+  it('reports nodes that answer for their addresses in the other cloud, and nodes that forward to it', async () => {
+    const restore = rig.sysctl('net.ipv4.conf.all.arp_ignore', '0')
+    blockForwarding('del')
+    const found = errors(await probe())
+    blockForwarding('add')
+    restore()
+
+    expect(new Set(found.map((error) => error.slice(0, 6)))).toEqual(new Set(['SL9125', 'SL9126']))
+    for (const [from, to] of [
+      ['rhoso1', 'rhoso2'],
+      ['rhoso2', 'rhoso1'],
+    ])
+      for (const code of ['SL9125', 'SL9126'])
+        expect(found).toContainEqual(
+          expect.stringMatching(`^${code} a pod of ${from}/internalapi .* ${to}/internalapi`),
+        )
   })
 
   it('does not get an answer from a leader without its interface, which the doctor reports', async () => {
