@@ -51,7 +51,7 @@ async function applyPolicy(node: RunningNode, policy: KubeObject, signal?: Abort
   }
 }
 
-export function desiredState(policy: KubeObject): unknown {
+function desiredState(policy: KubeObject): unknown {
   return (policy['spec'] as { readonly desiredState: unknown }).desiredState
 }
 

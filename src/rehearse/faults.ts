@@ -85,19 +85,19 @@ function changePort(
 
 /** The cables of two NICs of the first node are exchanged. */
 function swapNics(topology: Topology): FaultyTopology | { readonly unavailable: string } {
-  const [one, other] = topology.switches
+  const [near, far] = topology.switches
   const node = topology.nodes[0]?.name
-  const first = one?.ports.find((port) => port.node === node)
-  const second = other?.ports.find((port) => port.node === node)
-  if (!one || !other || !first || !second) return { unavailable: 'the nodes have no two NICs with different roles' }
-  const exchange = ({ role, ports }: Switch, from: SwitchPort, to: SwitchPort): Switch => ({
+  const first = near?.ports.find((port) => port.node === node)
+  const second = far?.ports.find((port) => port.node === node)
+  if (!near || !far || !first || !second) return { unavailable: 'the nodes have no two NICs with different roles' }
+  const recable = ({ role, ports }: Switch, from: SwitchPort, to: SwitchPort): Switch => ({
     role,
     // The settings stay with the switch, the cable comes from the other NIC.
     ports: ports.map((port) => (port === from ? { ...from, name: to.name, nic: to.nic } : port)),
   })
   const switches = topology.switches.map((switchOfRole) => {
-    if (switchOfRole === one) return exchange(one, first, second)
-    return switchOfRole === other ? exchange(other, second, first) : switchOfRole
+    if (switchOfRole === near) return recable(near, first, second)
+    return switchOfRole === far ? recable(far, second, first) : switchOfRole
   })
   return {
     topology: { ...topology, switches },
@@ -108,15 +108,15 @@ function swapNics(topology: Topology): FaultyTopology | { readonly unavailable: 
 
 /** A cable between the same network of the first two clouds. */
 function bridgeClouds(topology: Topology, plan: Plan): FaultyTopology | { readonly unavailable: string } {
-  const [one, other] = plan.clouds
-  for (const network of one?.networks ?? []) {
-    const peer = other?.networks.find(({ name }) => name === network.name)
+  const [cloud, neighbour] = plan.clouds
+  for (const network of cloud?.networks ?? []) {
+    const peer = neighbour?.networks.find(({ name }) => name === network.name)
     const [segment, foreign] = [network, peer].map((end) => plan.segments.find(({ id }) => id === end?.segment))
     if (!segment || !foreign || segment === foreign || segment.nic !== foreign.nic) continue
     if (segment.vlan === undefined || foreign.vlan === undefined) continue
     return {
       topology,
-      description: `a cable connects VLAN ${segment.vlan} (${one?.name}/${network.name}) and VLAN ${foreign.vlan} (${other?.name}/${network.name})`,
+      description: `a cable connects VLAN ${segment.vlan} (${cloud?.name}/${network.name}) and VLAN ${foreign.vlan} (${neighbour?.name}/${network.name})`,
       plugs: [{ kind: 'cable', role: segment.nic, vlans: [segment.vlan, foreign.vlan] }],
     }
   }

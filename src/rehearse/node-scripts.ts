@@ -75,7 +75,7 @@ export function cniError(output: string): string {
 
 /** Tests of one pod; the script is written once per node. */
 export function probeScript({ name }: Pick<RehearsedPod, 'name'>, tasks: readonly string[]): string {
-  return `ip netns exec ${name} sh /run/probe.sh net1 ${tasks.map(quoteShellWord).join(' ')}`
+  return `ip netns exec ${name} busybox sh /run/probe.sh net1 ${tasks.map(quoteShellWord).join(' ')}`
 }
 
 export function writeProbeScript(program: string): string {

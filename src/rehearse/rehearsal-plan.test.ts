@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { testPlan } from '../../test/plan.ts'
-import { narrowPlan, planPods, planPolicies, podAddress } from './rehearsal-plan.ts'
+import { narrowPlan, planPods, planPolicies, podAddress, spreadPolicies } from './rehearsal-plan.ts'
 
 const two = [
   { name: 'rhoso1', namespace: 'openstack' },
@@ -14,6 +14,14 @@ describe('what a rehearsal does', () => {
     expect(policies.map(({ policies: own }) => own.map(({ metadata }) => metadata.name))).toEqual([
       ['stackloom-base-worker-0', 'openstack-worker-0', 'openstack2-worker-0'],
       ['stackloom-base-worker-1', 'openstack-worker-1', 'openstack2-worker-1'],
+    ])
+  })
+
+  it('applies every policy a second time on one node', () => {
+    const again = spreadPolicies(planPolicies(whole, narrowPlan(whole, { nodes: 2, clouds: [] })))
+    expect(again.map(({ policies }) => policies.map(({ metadata }) => metadata.name))).toEqual([
+      ['stackloom-base-worker-0', 'openstack2-worker-0'],
+      ['openstack-worker-1'],
     ])
   })
 

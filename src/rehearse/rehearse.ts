@@ -20,7 +20,14 @@ import { kernelSettings } from './kernel-settings.ts'
 import { ensureSavedMachine } from './machine/saved-machine.ts'
 import { type RunningNode, startNode } from './nodes.ts'
 import { attachPods, probePods } from './probe-networks.ts'
-import { type NodePolicies, narrowPlan, planPods, planPolicies, type RehearsalScope } from './rehearsal-plan.ts'
+import {
+  type NodePolicies,
+  narrowPlan,
+  planPods,
+  planPolicies,
+  type RehearsalScope,
+  spreadPolicies,
+} from './rehearsal-plan.ts'
 import { planRemoval, removeCloud } from './remove-cloud.ts'
 import { startSwitch } from './switch/switch.ts'
 import { judgeSwitches } from './switch/switch-observation.ts'
@@ -82,16 +89,17 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
       return { switches: running, nodes: started }
     })
     const onEveryNode = async <T>(
+      all: readonly NodePolicies[],
       work: (node: RunningNode, nodePolicies: NodePolicies) => Promise<readonly T[]>,
     ): Promise<readonly T[]> => {
       const pairs = nodes.flatMap((node) =>
-        policies.filter(({ node: name }) => name === node.name).map((nodePolicies) => ({ node, nodePolicies })),
+        all.filter(({ node: name }) => name === node.name).map((nodePolicies) => ({ node, nodePolicies })),
       )
       return (await Promise.all(pairs.map((pair) => work(pair.node, pair.nodePolicies)))).flat()
     }
 
     const outcomes = await phase('applying policies', () =>
-      onEveryNode((node, nodePolicies) => applyPolicies(node, nodePolicies, signal)),
+      onEveryNode(policies, (node, nodePolicies) => applyPolicies(node, nodePolicies, signal)),
     )
     const results: CheckResult[] = [policyResult(outcomes)]
     if (hasErrors(results.flatMap(({ findings }) => findings))) {
@@ -100,10 +108,11 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
     }
     // With a fault the question is what the packets show; the policies are those of every other run.
     if (request.fault === undefined) {
+      const again = spreadPolicies(policies)
       const changed = await phase('applying policies a second time', () =>
-        onEveryNode((node, nodePolicies) => reapplyPolicies(node, nodePolicies, signal)),
+        onEveryNode(again, (node, nodePolicies) => reapplyPolicies(node, nodePolicies, signal)),
       )
-      results.push(reapplyResult(changed, outcomes.length))
+      results.push(reapplyResult(changed, again.flatMap((nodePolicies) => nodePolicies.policies).length))
     }
     const { attached, failed } = await phase('attaching pods', () => attachPods(nodes, pods, signal))
     results.push(attachResult(failed, pods.length))

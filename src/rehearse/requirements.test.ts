@@ -10,7 +10,7 @@ describe('a machine for rehearsals', () => {
     expect(messages({})).toEqual([])
   })
 
-  it('is told the packages with the missing programs', () => {
+  it('gets the packages with the missing programs', () => {
     expect(messages({ missing: ['mmdebstrap', 'qemu-img', 'unshare', 'nsenter'] })).toEqual([
       'SL9300 rehearse needs qemu-img, mmdebstrap, unshare, nsenter, which this machine does not have; ' +
         'install them: apt-get install qemu-utils mmdebstrap util-linux',

@@ -12,8 +12,8 @@ const nodePackages: readonly string[] = [
   'network-manager',
   'iproute2',
   'iputils-ping',
-  'iputils-arping',
-  'netcat-openbsd',
+  // The probe's tests run with its tools, as in the default image of `verify --probe`, and start fast.
+  'busybox-static',
   'nftables',
   'tcpdump',
 ]

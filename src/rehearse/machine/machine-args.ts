@@ -49,7 +49,6 @@ export function machineArgs(settings: MachineSettings): readonly string[] {
     ...Object.entries({
       '-kernel': kernel,
       '-initrd': initrd,
-      '-append': 'root=/dev/vda rw console=ttyS0 quiet net.ifnames=0',
       '-drive': `file=${escapeValue(disk)},if=virtio,format=qcow2${writable ? '' : ',snapshot=on'}`,
       '-chardev': `socket,id=agent,path=${escapeValue(sockets.agent)},server=on,wait=off`,
       '-device': 'virtserialport,chardev=agent,name=stackloom.agent',
@@ -65,7 +64,12 @@ export function machineHardware(accelerator: Accelerator): readonly string[] {
   return [...accelerators[accelerator], ...devices]
 }
 
+/** Without mitigations: switching page tables at every system call is the most expensive thing to emulate. */
+const KERNEL_SETTINGS = 'root=/dev/vda rw console=ttyS0 quiet net.ifnames=0 mitigations=off nowatchdog audit=0'
+
 const devices: readonly string[] = [
+  '-append',
+  KERNEL_SETTINGS,
   ...Object.entries({ '-machine': 'q35', '-smp': '1', '-m': String(MEMORY_MIB), '-display': 'none' }).flat(),
   '-nodefaults',
   '-no-user-config',

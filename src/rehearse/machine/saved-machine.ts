@@ -24,7 +24,7 @@ const BOOT_MS: Readonly<Record<Accelerator, number>> = { kvm: 60_000, tcg: 900_0
 const PREPARE = [
   'systemctl is-system-running --wait >/dev/null',
   'for module in virtio_net 8021q bridge macvlan bonding veth nf_tables; do modprobe $module; done',
-  'cat /usr/bin/nmstatectl /usr/sbin/NetworkManager /usr/sbin/arping /usr/bin/ping /usr/bin/nc /opt/cni/bin/* >/dev/null',
+  'cat /usr/bin/nmstatectl /usr/sbin/NetworkManager /usr/bin/ping /bin/busybox /opt/cni/bin/* >/dev/null',
   'sync',
 ].join('\n')
 
@@ -36,7 +36,7 @@ export async function ensureSavedMachine(image: NodeImage, context: BuildContext
     } catch (error) {
       context.signal?.throwIfAborted()
       if (!(error instanceof Error)) throw error
-      context.notify({ kind: 'progress', text: `KVM does not work here: ${error.message}` })
+      context.notify({ kind: 'progress', text: 'KVM does not work here: nodes are emulated' })
     }
   }
   return ensureMachine(image, 'tcg', context)

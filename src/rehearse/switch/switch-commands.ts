@@ -68,6 +68,6 @@ export function plugLines([first, second]: readonly [string, string], plug: Plug
 
 export function plugArgs(bridge: string, [first, second]: readonly [string, string], plug: Plug): readonly string[] {
   if (plug.kind === 'machine') return ['--', 'add-port', bridge, first, `tag=${plug.vlan}`]
-  const [one, other] = plug.vlans
-  return ['--', 'add-port', bridge, first, `tag=${one}`, '--', 'add-port', bridge, second, `tag=${other}`]
+  const [vlan, other] = plug.vlans
+  return ['--', 'add-port', bridge, first, `tag=${vlan}`, '--', 'add-port', bridge, second, `tag=${other}`]
 }
