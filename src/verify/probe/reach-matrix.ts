@@ -39,14 +39,14 @@ function targetCloud({ task, pod }: Answer, { clouds }: Plan): string | undefine
       return task.peer.cloud
     case 'vip':
       return pod.cloud
-    case 'foreign':
-      return ownerCloud(task.owner, clouds)
     default:
-      return undefined
+      return 'owner' in task ? ownerCloud(task.owner, clouds) : undefined
   }
 }
 
-/** Owners are `rhoso2/internalapi on worker-0`, `the VIP of keystone.internal of rhoso2` or `keystone.internal of rhoso2`. */
+/** Owners are `rhoso2/internalapi on worker-0`, `worker-0 in rhoso2/internalapi` and `the VIP of keystone.internal of rhoso2`. */
 function ownerCloud(owner: string, clouds: Plan['clouds']): string | undefined {
-  return clouds.find(({ name }) => owner.startsWith(`${name}/`) || owner.endsWith(` of ${name}`))?.name
+  return clouds.find(
+    ({ name }) => owner.startsWith(`${name}/`) || owner.includes(` in ${name}/`) || owner.endsWith(` of ${name}`),
+  )?.name
 }

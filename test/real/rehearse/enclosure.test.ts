@@ -2,29 +2,17 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { openEnclosure } from '../../../src/rehearse/enclosure.ts'
 import { count } from '../../counts.ts'
 import { requireRoot, requireTool } from '../../tools.ts'
-
-/** Every process that this test started has the mark in its environment, also inside of namespaces. */
-function markedProcesses(mark: string): readonly string[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(mark)
-      } catch {
-        return false
-      }
-    })
-}
+import { MARK, markedProcesses } from './marked-processes.ts'
 
 function start(mark: string): ChildProcess {
   const args = ['--import', 'tsx', 'test/real/rehearse/rehearsal-process.ts']
-  const env = { ...process.env, STACKLOOM_TEST_MARK: mark }
+  const env = { ...process.env, [MARK]: mark }
   return spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
 }
 

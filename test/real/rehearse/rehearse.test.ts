@@ -2,12 +2,15 @@
  * Rehearses two clouds on two virtual machines with real kernels: real nmstate, real CNI plugins, a switch with the VLANs
  * of the plan. A healthy site has no finding; a VLAN that one port lacks is found with the port.
  */
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { FaultName } from '../../../src/rehearse/faults.ts'
 import { type Rehearsal, rehearse } from '../../../src/rehearse/rehearse.ts'
 import { isAsPlanned } from '../../../src/verify/probe/reach-matrix.ts'
 import { count } from '../../counts.ts'
 import { sandboxContext } from '../../sandbox-context.ts'
+import { MARK, markedProcesses } from './marked-processes.ts'
 import { requireRehearsal } from './prepared.ts'
 import { smallPlan } from './small-plan.ts'
 
@@ -64,6 +67,21 @@ describe('a rehearsal', { timeout: 1_800_000 }, () => {
       )
       expect(rehearsal.matrix.filter((cell) => !isAsPlanned(cell) || cell.tests === 0)).toEqual([])
     }
+  })
+
+  it('leaves no process when it is killed while nmstate works', async () => {
+    const mark = randomUUID()
+    const words = ['--import', 'tsx', 'src/cli/entry.ts', 'rehearse', '-f', 'examples/two-clouds.yaml']
+    const env = { ...process.env, [MARK]: mark }
+    const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'ignore', 'pipe'] })
+    let text = ''
+    child.stderr.on('data', (chunk: Buffer) => {
+      text += chunk.toString()
+    })
+    await expect.poll(() => text, { timeout: 600_000 }).toContain('applying policies')
+    expect(markedProcesses(mark).length).toBeGreaterThan(5)
+    child.kill('SIGKILL')
+    await expect.poll(() => markedProcesses(mark), { timeout: 60_000 }).toEqual([])
   })
 
   it.each(faults.slice(0, count({ test: 1, soak: faults.length })))(
