@@ -7,11 +7,6 @@ import { attachScript, cniError, probeScript, writeProbeScript } from './node-sc
 import type { RunningNode } from './nodes.ts'
 import type { RehearsedPod } from './rehearsal-plan.ts'
 
-export interface ProbedNetworks {
-  readonly runs: readonly ProbeRun[]
-  readonly failed: readonly FailedProbe[]
-}
-
 export interface ProbeOptions {
   /** The source of the probe's script. */
   readonly program: string
@@ -31,14 +26,14 @@ export async function attachPods(
   pods: readonly RehearsedPod[],
   signal?: AbortSignal,
 ): Promise<AttachedPods> {
-  const attached: RehearsedPod[] = []
+  const attached = new Set<RehearsedPod>()
   const failed: FailedProbe[] = []
   await forEachPod(nodes, pods, async (node, pod) => {
     const { code, output } = await node.agent.run(attachScript(pod), { signal })
-    if (code === 0) attached.push(pod)
+    if (code === 0) attached.add(pod)
     else failed.push({ cloud: pod.cloud, from: formatPodLocation(pod), reason: cniError(output) })
   })
-  return { attached, failed }
+  return { attached: pods.filter((pod) => attached.has(pod)), failed }
 }
 
 export async function probePods(
@@ -46,9 +41,8 @@ export async function probePods(
   nodes: readonly RunningNode[],
   pods: readonly RehearsedPod[],
   { program, signal }: ProbeOptions,
-): Promise<ProbedNetworks> {
+): Promise<readonly ProbeRun[]> {
   const runs: ProbeRun[] = []
-  const failed: FailedProbe[] = []
   await Promise.all(nodes.map(({ agent }) => agent.run(writeProbeScript(program), { signal })))
   await forEachPod(nodes, pods, async (node, pod) => {
     const tasks = probeTasks(plan, pod, pods)
@@ -61,7 +55,7 @@ export async function probePods(
     const lost = unansweredPeers(run)
     runs.push(lost.length === 0 ? run : { ...run, output: `${run.output}\n${await ask(lost)}` })
   })
-  return { runs, failed }
+  return runs
 }
 
 /** Peers that did not answer, with the tests that come before: a later answer replaces an earlier one. Pure. */

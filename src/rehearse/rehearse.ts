@@ -116,20 +116,20 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
     }
     const { attached, failed } = await phase('attaching pods', () => attachPods(nodes, pods, signal))
     results.push(attachResult(failed, pods.length))
-    const probed = await phase('testing reach and isolation', () =>
+    const runs = await phase('testing reach and isolation', () =>
       probePods(plan, nodes, attached, { program: readData('probe.sh'), signal }),
     )
     const findings = judgeSwitches(plan, topology, await switches.observe())
     results.push(switchResult(findings, topology.switches.flatMap(({ ports }) => ports).length))
     // VIPs are not announced here, so there is nothing to say about them.
-    const checks = evaluateProbes(plan, probed.runs, failed).filter(({ id }) => id !== 'probe-vips')
+    const checks = evaluateProbes(plan, runs, failed).filter(({ id }) => id !== 'probe-vips')
     const removal = request.fault === undefined ? planRemoval(attached) : undefined
     if (removal) {
       const lost = await phase(`removing ${removal.cloud}`, () => removeCloud(removal, nodes, policies, signal))
       results.push(removalResult(lost, removal.cloud))
     }
     await request.beforeEnd?.(enclosure)
-    return describe(plan, [...results, ...checks], reachMatrix(plan, probed.runs), phases)
+    return describe(plan, [...results, ...checks], reachMatrix(plan, runs), phases)
   } finally {
     await enclosure.close()
   }
