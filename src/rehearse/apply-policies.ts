@@ -2,7 +2,7 @@
 import type { KubeObject } from '../api/object.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import { policyRefused, secondApplyChanged } from './findings.ts'
-import { explainNmstateError } from './nmstate-errors.ts'
+import { explainNmstateError, type NmstateError } from './nmstate-errors.ts'
 import { applyScript, STATE_SCRIPT } from './node-scripts.ts'
 import type { RunningNode } from './nodes.ts'
 import { type NodePolicies, policyCloud } from './rehearsal-plan.ts'
@@ -34,7 +34,7 @@ export async function applyPolicies(
 async function applyPolicy(node: RunningNode, policy: KubeObject, signal?: AbortSignal): Promise<PolicyOutcome> {
   const startedAt = performance.now()
   const { name } = policy.metadata
-  const { code, output } = await node.agent.run(applyScript(desiredState(policy)), { signal })
+  const { code, error } = await applyWithRetries(node, desiredState(policy), signal)
   const cloud = policyCloud(policy)
   return {
     node: node.name,
@@ -44,10 +44,25 @@ async function applyPolicy(node: RunningNode, policy: KubeObject, signal?: Abort
     ...(code !== 0 && {
       finding: finding(
         policyRefused,
-        { policy: name, node: node.name, ...explainNmstateError(output) },
+        { policy: name, node: node.name, line: error.line, remedy: error.remedy },
         { where: { apiVersion: policy.apiVersion, kind: policy.kind, name } },
       ),
     }),
+  }
+}
+
+/** As the nmstate operator: a busy node may be late, and nmstate looks only for a few seconds. */
+const ATTEMPTS = 3
+
+async function applyWithRetries(
+  node: RunningNode,
+  state: unknown,
+  signal?: AbortSignal,
+): Promise<{ readonly code: number; readonly error: NmstateError }> {
+  for (let attempt = 1; ; attempt += 1) {
+    const { code, output } = await node.agent.run(applyScript(state), { signal })
+    const error = explainNmstateError(output)
+    if (code === 0 || error.isPermanent || attempt === ATTEMPTS) return { code, error }
   }
 }
 

@@ -48,10 +48,14 @@ describe("nmstate's output", () => {
     const explained = explainNmstateError(output)
     expect(explained.line).toMatch(line)
     expect(explained.remedy).toMatch(remedy)
+    expect(explained.isPermanent).toBe(true)
   })
 
   it('is quoted with its last line when the cause is unknown', () => {
     expect(explainNmstateError('first\nsecond\n').line).toBe('second')
+    expect(
+      explainNmstateError('NmstateError: VerificationError: Desired route rule not found after apply').isPermanent,
+    ).toBe(false)
     expect(explainNmstateError('').line).toBe('nmstatectl gave no reason')
   })
 })

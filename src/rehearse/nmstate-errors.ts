@@ -4,6 +4,8 @@ export interface NmstateError {
   /** The useful line, without the names of nmstate's error classes. */
   readonly line: string
   readonly remedy: string
+  /** Whether the policy itself is wrong, so that a second attempt would fail, too. */
+  readonly isPermanent: boolean
 }
 
 const DEFAULT_REMEDY = 'correct the site file so that nmstate accepts the policy; `stackloom render` prints it'
@@ -36,5 +38,6 @@ export function explainNmstateError(output: string): NmstateError {
     lines.at(-1) ??
     'nmstatectl gave no reason'
   const line = found.replace(/^NmstateError: /, '').replace(/^Bug: /, '')
-  return { line, remedy: causes.find(({ pattern }) => pattern.test(line))?.remedy ?? DEFAULT_REMEDY }
+  const cause = causes.find(({ pattern }) => pattern.test(line))
+  return { line, remedy: cause?.remedy ?? DEFAULT_REMEDY, isPermanent: cause !== undefined }
 }

@@ -8,9 +8,12 @@ import { applyScript, cniError, identityScript, probeScript } from './node-scrip
 import { parsePingCounts } from './remove-cloud.ts'
 
 describe('the scripts of a node', () => {
-  it('forward packets, as the cluster does', () => {
+  it('forward packets, as the cluster does, and have the kernel settings of the site', () => {
     const settings = kernelSettings(testPlan({ nodes: 2 }))
     expect(settings).toContain('net.ipv4.ip_forward=1')
+    expect(settings).toContain('net.ipv4.conf.all.arp_ignore=1')
+    const elsewhere = kernelSettings(testPlan({ nodes: 2, platform: 'kubernetes' }))
+    expect(elsewhere).toEqual(settings)
     const script = identityScript('worker-0', [{ name: 'enp6s0', mac: '52:54:00:5c:00:00', port: 'n0p0' }], settings)
     expect(script).toContain('net.ipv4.ip_forward=1')
     expect(script.indexOf('name enp6s0')).toBeLessThan(script.indexOf('systemctl start NetworkManager'))

@@ -56,14 +56,18 @@ export const STATE_SCRIPT = [
   'bridge vlan show',
 ].join('\n')
 
-/** Attaches a pod as Multus would: a namespace and one call of the plugin. */
-export function attachScript({ name, cni }: RehearsedPod): string {
+/** Attaches a pod as Multus would: a namespace, and a call of the plugin for each interface. */
+export function attachScript({ name, cni, interfaces }: RehearsedPod): string {
   return [
-    `ip netns add ${name} && ip -n ${name} link set lo up || exit 1`,
-    `CNI_COMMAND=ADD CNI_CONTAINERID=${name} CNI_NETNS=/run/netns/${name} CNI_IFNAME=net1 CNI_PATH=/opt/cni/bin \\`,
-    `/opt/cni/bin/${String(cni['type'])} <<\\END`,
-    JSON.stringify(cni),
-    'END',
+    'set -e',
+    `ip netns add ${name}`,
+    `ip -n ${name} link set lo up`,
+    ...interfaces.flatMap((iface) => [
+      `CNI_COMMAND=ADD CNI_CONTAINERID=${name} CNI_NETNS=/run/netns/${name} CNI_IFNAME=${iface} CNI_PATH=/opt/cni/bin \\`,
+      `/opt/cni/bin/${String(cni['type'])} <<\\END`,
+      JSON.stringify(cni),
+      'END',
+    ]),
   ].join('\n')
 }
 

@@ -29,6 +29,10 @@ export async function attachPods(
   const attached = new Set<RehearsedPod>()
   const failed: FailedProbe[] = []
   await forEachPod(nodes, pods, async (node, pod) => {
+    if (pod.addresses.length === 0 && 'gateways' in pod) {
+      failed.push({ cloud: pod.cloud, from: formatPodLocation(pod), reason: 'its span for pods has no address left' })
+      return
+    }
     const { code, output } = await node.agent.run(attachScript(pod), { signal })
     if (code === 0) attached.add(pod)
     else failed.push({ cloud: pod.cloud, from: formatPodLocation(pod), reason: cniError(output) })

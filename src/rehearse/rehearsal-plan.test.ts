@@ -50,6 +50,15 @@ describe('what a rehearsal does', () => {
     })
   })
 
+  it('leads the default route of a pod to the next node, and tests a bridge with two interfaces', () => {
+    const pods = planPods(narrowPlan(testPlan({ clouds: two, nodes: 2 }), { nodes: 2, clouds: [] }))
+    const pod = pods.find(({ network, node }) => network === 'internalapi' && node === 'worker-0')
+    expect(pod?.gateways).toEqual(['172.17.0.11'])
+    expect(pod?.cni).toMatchObject({ ipam: { routes: [{ dst: '0.0.0.0/0', gw: '172.17.0.11' }] } })
+    const bridge = pods.find(({ network }) => network === 'datacentre')
+    expect(bridge).toMatchObject({ addresses: [], interfaces: ['net1', 'net2'], cni: { type: 'bridge', ipam: {} } })
+  })
+
   it('skips reserved addresses and says when a span is used up', () => {
     const subnet = {
       name: 'subnet1',

@@ -4,6 +4,7 @@
  * Pure. The policies and attachments are those that `up` applies.
  */
 import type { KubeObject } from '../api/object.ts'
+import { getString } from '../api/raw-object.ts'
 import { groupByNode } from '../deploy/stages/node-networking-stage.ts'
 import { formatAddress } from '../net/address.ts'
 import {
@@ -15,7 +16,7 @@ import {
 } from '../plan/plan.ts'
 import { CLOUD_LABEL } from '../render/labels.ts'
 import { cniConfig } from '../render/multus.ts'
-import { isProbed } from '../render/probe-pods.ts'
+import { isBridgeProbe, probeGateways, renderProbe } from '../render/probe-pods.ts'
 import { type RenderedDocument, renderDocuments } from '../render/render.ts'
 import { freeSpans } from '../render/spans.ts'
 import type { ProbePod } from '../verify/probe/probe-tasks.ts'
@@ -82,43 +83,54 @@ export function policyCloud({ metadata }: KubeObject): string | undefined {
   return metadata.labels?.[CLOUD_LABEL]
 }
 
+const NETWORK_LABEL = 'stackloom.dev/network'
+
 export interface RehearsedPod extends ProbePod {
   /** Configuration of its CNI plugin. */
   readonly cni: Readonly<Record<string, unknown>>
+  /** The interfaces that the plugin creates. */
+  readonly interfaces: readonly string[]
 }
 
-/** One pod on every network of every cloud and on every node, as `verify --probe` has them. */
-export function planPods({ clouds, from }: Plan): readonly RehearsedPod[] {
-  return clouds.flatMap((cloud) =>
-    cloud.networks
-      .filter(isProbed)
-      .flatMap((network) => from.cluster.nodes.map(({ name }, index) => planPod(cloud, network, name, index))),
+/** The pods of `verify --probe`: one on every network of every cloud and on every node. */
+export function planPods(plan: Plan): readonly RehearsedPod[] {
+  return plan.clouds.flatMap((cloud) =>
+    renderProbe(plan, cloud, { image: '', program: '' })
+      .filter(({ kind }) => kind === 'Pod')
+      .flatMap((pod) => {
+        const network = cloud.networks.find(({ name }) => name === pod.metadata.labels?.[NETWORK_LABEL])
+        return network ? [planPod(plan, cloud, network, pod)] : []
+      }),
   )
 }
 
-function planPod(cloud: PlannedCloud, network: PlannedNetwork, node: string, index: number): RehearsedPod {
+function planPod(plan: Plan, cloud: PlannedCloud, network: PlannedNetwork, pod: KubeObject): RehearsedPod {
+  const node = getString(pod, 'spec', 'nodeSelector', 'kubernetes.io/hostname') ?? ''
+  const { ipam: _, ...link } = cniConfig(cloud, network)
+  const probe = { cloud: cloud.name, network: network.name, node, namespace: cloud.namespace }
+  const name = `${cloud.namespace}-${network.name}-${node}`
+  if (isBridgeProbe(pod)) {
+    return { ...probe, name, addresses: [], cni: { ...link, ipam: {} }, interfaces: ['net1', 'net2'] }
+  }
+  const index = plan.from.cluster.nodes.findIndex((candidate) => candidate.name === node)
   const assigned = network.subnets.flatMap((subnet) => {
     const address = podAddress(subnet, index)
     return address === undefined ? [] : [{ address, prefix: subnet.cidr.slice(subnet.cidr.indexOf('/')) }]
   })
-  const { ipam: _, ...link } = cniConfig(cloud, network)
-  const routes = network.podRoutes.map(({ destination, nexthop }) => ({ dst: destination, gw: nexthop }))
+  const gateways = probeGateways(pod)
+  const routes = [
+    ...network.podRoutes.map(({ destination, nexthop }) => ({ dst: destination, gw: nexthop })),
+    ...gateways.map((gateway) => ({ dst: gateway.includes(':') ? '::/0' : '0.0.0.0/0', gw: gateway })),
+  ]
+  // whereabouts needs an API server, so the addresses that it would give out are given here.
+  const addresses = assigned.map(({ address, prefix }) => ({ address: `${address}${prefix}` }))
   return {
-    cloud: cloud.name,
-    network: network.name,
-    node,
-    namespace: cloud.namespace,
-    name: `${cloud.namespace}-${network.name}-${node}`,
+    ...probe,
+    name,
     addresses: assigned.map(({ address }) => address),
-    // whereabouts needs an API server, so the addresses that it would give out are given here.
-    cni: {
-      ...link,
-      ipam: {
-        type: 'static',
-        addresses: assigned.map(({ address, prefix }) => ({ address: `${address}${prefix}` })),
-        routes,
-      },
-    },
+    gateways,
+    cni: { ...link, ipam: { type: 'static', addresses, routes } },
+    interfaces: ['net1'],
   }
 }
 

@@ -1,6 +1,6 @@
 /** Removes the node networking of one cloud, as `down` does, while a pod of another cloud counts its packets. */
 import type { KubeObject } from '../api/object.ts'
-import { absentInterfaces } from '../deploy/node-policies.ts'
+import { absentInterfaces, absentRoutes } from '../deploy/node-policies.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import { formatPodLocation } from '../verify/probe/probe-tasks.ts'
 import { packetsLost, policyRefused } from './findings.ts'
@@ -18,7 +18,7 @@ export interface Removal {
 /** Pure: the last cloud goes while the first one talks between two nodes; undefined where there is nothing to compare. */
 export function planRemoval(pods: readonly RehearsedPod[]): Removal | undefined {
   const clouds = [...new Set(pods.map(({ cloud }) => cloud))]
-  const [sender] = pods
+  const [sender] = pods.filter(({ addresses }) => addresses.length > 0)
   const cloud = clouds.at(-1)
   const receiver = pods.find(
     (pod) => pod.cloud === sender?.cloud && pod.network === sender.network && pod.node !== sender.node,
@@ -60,9 +60,12 @@ async function removePolicy(
   signal?: AbortSignal,
 ): Promise<readonly Finding[]> {
   const interfaces = absentInterfaces(policy, kept)
-  if (interfaces.length === 0) return []
-  const { code, output } = await node.agent.run(applyScript({ interfaces }), { signal })
-  const facts = { policy: policy.metadata.name, node: node.name, ...explainNmstateError(output) }
+  const routes = Object.entries(absentRoutes(policy, kept)).filter(([, value]) => value !== null)
+  if (interfaces.length === 0 && routes.length === 0) return []
+  const state = { interfaces, ...Object.fromEntries(routes) }
+  const { code, output } = await node.agent.run(applyScript(state), { signal })
+  const { line, remedy } = explainNmstateError(output)
+  const facts = { policy: policy.metadata.name, node: node.name, line, remedy }
   return code === 0 ? [] : [finding(policyRefused, facts)]
 }
 

@@ -57,7 +57,7 @@ export function renderProbe(plan: Plan, cloud: PlannedCloud, settings: ProbeSett
 }
 
 /** Networks on which pods get addresses; datacentre uses ctlplane's bridge and has none. */
-export function isProbed(network: PlannedNetwork): boolean {
+function isProbed(network: PlannedNetwork): boolean {
   return network.attach !== 'none' && network.subnets.some(({ spans }) => spans.some(({ role }) => role === 'pods'))
 }
 

@@ -1,8 +1,8 @@
-/** A site with two clouds that is small enough for virtual machines without KVM: two networks per cloud. */
+/** A site with two clouds that is small enough for virtual machines without KVM: two networks per cloud and the bridge. */
 import type { Plan } from '../../../src/plan/plan.ts'
 import { sandboxPlan } from '../../plan.ts'
 
-const kept = new Set(['ctlplane', 'internalapi'])
+const kept = new Set(['ctlplane', 'internalapi', 'datacentre'])
 
 const clouds = [
   { name: 'rhoso1', namespace: 'openstack' },
