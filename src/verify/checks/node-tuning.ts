@@ -32,11 +32,11 @@ export const nodeTuning: SiteCheck = {
 
 /** A profile of a PerformanceProfile or of another Tuned object may win over ours. */
 function profileFindings(live: KubeObject, tuned: KubeObject): readonly Finding[] {
-  const own = getList(tuned, 'spec', 'profile').map((profile) => getString(profile, 'name'))
+  const rendered = getList(tuned, 'spec', 'profile').map((profile) => getString(profile, 'name'))
   const profile = getString(live, 'spec', 'config', 'tunedProfile') ?? 'unknown'
   const facts = { node: live.metadata.name, profile }
   const where = locateObject(live)
-  if (!own.includes(profile)) return [finding(nodeNotTuned, { ...facts, why: undefined }, { where })]
+  if (!rendered.includes(profile)) return [finding(nodeNotTuned, { ...facts, why: undefined }, { where })]
   const problems = [findCondition(live, 'Degraded')].filter((condition) => condition?.status === 'True')
   return problems.map((condition) =>
     finding(nodeNotTuned, { ...facts, why: condition?.message ?? condition?.reason ?? 'degraded' }, { where }),
