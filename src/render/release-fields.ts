@@ -6,6 +6,7 @@ import type { KubeObject } from '../api/object.ts'
 import type { PlannedCloud } from '../plan/plan.ts'
 import { type FieldPath, missingFields, pruneFields } from '../plan/release/fields.ts'
 import type { Release } from '../plan/release/releases.ts'
+import { moveBuses } from '../plan/release/renames.ts'
 import { netConfigRawFields, nodeSetRawFields, rawSources } from '../plan/slots/raw-fields.ts'
 import { asFields, type Fields, mergePatch, setValue } from './merge.ts'
 import { findRequiredValue } from './required-values.ts'
@@ -19,8 +20,9 @@ export interface FittedDocument {
 }
 
 /**
- * The object without the fields that the release does not have. Raw fields of the site file stay: a finding reports
- * those that the release does not have, and a user who accepts it gets them.
+ * The object without the fields that the release does not have, and with the newer ones that it has for a RabbitMQ. Raw
+ * fields of the site file stay: a finding reports those that the release does not have, and a user who accepts it gets
+ * them.
  */
 export function fitToRelease(object: KubeObject, release: Release, cloud?: PlannedCloud): FittedDocument {
   const schema = release.kinds[object.kind]
@@ -30,7 +32,8 @@ export function fitToRelease(object: KubeObject, release: Release, cloud?: Plann
   }
   const { value, dropped } = pruneFields(asFields(spec), schema.spec)
   const kept = dropped.length === 0 ? value : rawFieldsFor(object, cloud).reduce(mergePatch, value)
-  const { filled, missing } = fillRequired(object.kind, kept, missingFields(kept, schema.spec))
+  const moved = object.kind === 'OpenStackControlPlane' ? moveBuses(kept, schema.spec) : kept
+  const { filled, missing } = fillRequired(object.kind, moved, missingFields(moved, schema.spec))
   return {
     object: filled === spec ? object : { ...object, spec: filled },
     dropped: dropped.map(({ path }) => path),

@@ -2,7 +2,7 @@
  * Fields that upstream replaced, in either direction: a site file for an older or a newer release than the target has
  * the other name. The releases that have each of them are in `data/releases.json`.
  */
-import { type FieldPath, hasField } from './fields.ts'
+import { type FieldPath, fieldNames } from './fields.ts'
 import type { FieldGraph } from './schema-graph.ts'
 
 /** The older name first. A field is suggested for another one of its group, where the schema has it. */
@@ -41,5 +41,35 @@ export function findRename(kind: string, path: FieldPath, known: readonly string
 
 /** The field with the bus that replaces the last step of a path, if the schema has it there. */
 export function findBus(path: FieldPath, schema: FieldGraph): string | undefined {
-  return replacedBuses[String(path.at(-1))]?.find((name) => hasField(schema, [...path.slice(0, -1), name]))
+  const names = replacedBuses[String(path.at(-1))]
+  if (!names) return undefined
+  const known = fieldNames(schema, path.slice(0, -1))
+  return names.find((name) => known.includes(name))
+}
+
+/**
+ * The value with every RabbitMQ in the field that the schema has for it, as the operator's webhook stores it: an object
+ * with the older field would always differ from the stored one. The value itself where it has no older field.
+ */
+export function moveBuses<T>(value: T, schema: FieldGraph): T {
+  return move(value, schema, []) as T
+}
+
+function move(value: unknown, schema: FieldGraph, path: FieldPath): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  let moved: Record<string, unknown> | undefined
+  for (const [key, child] of Object.entries(value)) {
+    const childPath = [...path, key]
+    const bus = typeof child === 'string' && child !== '' ? findBus(childPath, schema) : undefined
+    if (bus === undefined) {
+      const next = move(child, schema, childPath)
+      if (next !== child) (moved ??= { ...value })[key] = next
+      continue
+    }
+    moved ??= { ...value }
+    delete moved[key]
+    // What is written at the newer field is the more specific: a user adds a virtual host there, or another RabbitMQ.
+    moved[bus] = { cluster: child, ...(moved[bus] as object | undefined) }
+  }
+  return moved ?? value
 }

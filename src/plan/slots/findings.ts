@@ -121,7 +121,7 @@ export const deprecatedBusField = problem<{ cloud: string; field: string; instea
   code: 'SL3110',
   severity: 'warning',
   message: ({ cloud, field, instead }) =>
-    `${cloud}: ${field} is deprecated in favour of ${instead}; the operator refuses to change it later`,
+    `${cloud}: ${field} is deprecated in favour of ${instead}, and rendered as that`,
   remedy: ({ instead, rabbitmq }) => `write \`${instead}: {cluster: ${rabbitmq}}\` instead`,
 })
 
