@@ -7,10 +7,19 @@
 import type { KubeObject, OwnerReference } from './object.ts'
 
 export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by'
+/** The site. */
+export const PART_OF_LABEL = 'app.kubernetes.io/part-of'
+/** The site, on kinds whose operator sets `part-of` itself. */
+export const SITE_LABEL = 'stackloom.dev/site'
 
 /** Rendered by Stackloom, for a site or for its operator. */
 export function isManagedByStackloom({ metadata }: Pick<KubeObject, 'metadata'>): boolean {
   return metadata.labels?.[MANAGED_BY_LABEL] === 'stackloom'
+}
+
+/** The site that an object was rendered for, also where an operator has overwritten `part-of` since. */
+export function findSite({ metadata }: KubeObject): string | undefined {
+  return metadata.labels?.[SITE_LABEL] ?? metadata.labels?.[PART_OF_LABEL]
 }
 
 /** Applied by this field manager: for kinds where an installation of others may have the same name. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { testPlan } from '../../test/plan.ts'
 import { objectIdentity } from '../api/object.ts'
+import { findSite } from '../api/ownership.ts'
 import { writeYamlStream } from '../yaml/write.ts'
 import { documentStages, renderDocuments } from './render.ts'
 
@@ -20,10 +21,8 @@ describe('renderDocuments', () => {
 
   it('labels every document with manager, site and cloud, and not with the label of Argo CD', () => {
     for (const { object, cloud } of documents) {
-      expect(object.metadata.labels).toMatchObject({
-        'app.kubernetes.io/managed-by': 'stackloom',
-        'app.kubernetes.io/part-of': 'lab',
-      })
+      expect(object.metadata.labels).toMatchObject({ 'app.kubernetes.io/managed-by': 'stackloom' })
+      expect(findSite(object)).toBe('lab')
       expect(object.metadata.labels?.['stackloom.dev/cloud']).toBe(cloud)
       expect(object.metadata.labels).not.toHaveProperty(['app.kubernetes.io/instance'])
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { changed, renderedDocuments } from '../../test/healthy-snapshot.ts'
-import { faults, healthy, plan, pool, spec } from '../../test/verify/faults.ts'
+import { changed, renderedDocuments, withObject } from '../../test/healthy-snapshot.ts'
+import { faults, healthy, plan, pool, removedService, spec } from '../../test/verify/faults.ts'
 import { indexSnapshot, type Snapshot } from '../api/snapshot.ts'
 import type { Plan } from '../plan/plan.ts'
 import { checks } from './checks.ts'
@@ -29,6 +29,10 @@ describe('a healthy cluster', () => {
     const results = run(healthy)
     expect(isProved(results)).toBe(true)
     expect(results.filter(({ verdict }) => verdict !== 'passed')).toEqual([])
+  })
+
+  it('may have a data plane service of another site', () => {
+    expect(wrong(withObject(healthy, removedService('other')))).toEqual([])
   })
 
   it('is checked per cloud, or for one cloud only', () => {

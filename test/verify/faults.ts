@@ -2,7 +2,9 @@
 import { expect } from 'vitest'
 import type { KubeObject } from '../../src/api/object.ts'
 import type { Snapshot } from '../../src/api/snapshot.ts'
+import { addOwnershipLabels } from '../../src/render/labels.ts'
 import { changed, healthySnapshot, withObject } from '../healthy-snapshot.ts'
+import { setOperatorLabels } from '../operator-labels.ts'
 import { testPlan } from '../plan.ts'
 
 const rhoso1 = { name: 'rhoso1', namespace: 'openstack', hosts: [{ name: 'compute-0' }] }
@@ -37,6 +39,13 @@ const metallb = (kind: string, name: string, content: object): KubeObject => ({
   metadata: { name, namespace: 'metallb-system' },
   spec: content,
 })
+
+/** With the labels that its operator sets. */
+export const removedService = (site: string): KubeObject => {
+  const metadata = { name: 'nova-cell2', namespace: 'gone' }
+  const object = { apiVersion: 'dataplane.openstack.org/v1beta1', kind: 'OpenStackDataPlaneService', metadata }
+  return setOperatorLabels(addOwnershipLabels(object, { site, cloud: 'gone' }))
+}
 
 export const pool = 'IPAddressPool metallb-system/openstack-internalapi'
 const tuning = 'openshift-cluster-node-tuning-operator'
@@ -327,6 +336,11 @@ export const faults: readonly (readonly [string, Snapshot, readonly string[]])[]
       }),
     ),
     ['leftovers - SL9071 IPAddressPool metallb-system/gone-storage'],
+  ],
+  [
+    'a data plane service of a removed cloud, with the labels that its operator sets',
+    withObject(healthy, removedService('lab')),
+    ['leftovers - SL9071 OpenStackDataPlaneService gone/nova-cell2'],
   ],
   [
     'services without a keystone endpoint',

@@ -96,6 +96,10 @@ export const BGP_ADVERTISEMENT = { apiVersion: 'metallb.io/v1beta1', kind: 'BGPA
 export const ATTACHMENT = { apiVersion: 'k8s.cni.cncf.io/v1', kind: 'NetworkAttachmentDefinition' } as const
 export const NET_CONFIG = { apiVersion: 'network.openstack.org/v1beta1', kind: 'NetConfig' } as const
 export const RESERVATION = { apiVersion: 'network.openstack.org/v1beta1', kind: 'Reservation' } as const
+export const DATA_PLANE_SERVICE = {
+  apiVersion: 'dataplane.openstack.org/v1beta1',
+  kind: 'OpenStackDataPlaneService',
+} as const
 export const DNS_DATA = { apiVersion: 'network.openstack.org/v1beta1', kind: 'DNSData' } as const
 export const WHEREABOUTS = { apiVersion: 'whereabouts.cni.cncf.io/v1alpha1', kind: 'IPPool' } as const
 export const POLICY = { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' } as const

@@ -1,5 +1,6 @@
 /** Checks that no objects of older deployments exist. */
 import type { KubeObject } from '../../api/object.ts'
+import { findSite, isManagedByStackloom } from '../../api/ownership.ts'
 import { formatObjectName } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
@@ -8,6 +9,7 @@ import { leftover } from '../findings/network-findings.ts'
 import {
   ATTACHMENT,
   BGP_ADVERTISEMENT,
+  DATA_PLANE_SERVICE,
   L2_ADVERTISEMENT,
   locateObject,
   NET_CONFIG,
@@ -19,6 +21,7 @@ import {
 
 const METALLB = [POOL, L2_ADVERTISEMENT, BGP_ADVERTISEMENT]
 const KINDS = [POOL, L2_ADVERTISEMENT, ATTACHMENT, NET_CONFIG, POLICY]
+const OPTIONAL_KINDS = [BGP_ADVERTISEMENT, DATA_PLANE_SERVICE]
 
 export const leftovers: SiteCheck = {
   scope: 'site',
@@ -26,10 +29,10 @@ export const leftovers: SiteCheck = {
   title: 'Leftovers',
   promise: 'no pool or advertisement without a prefix, and no Stackloom object of a cloud that is not in the site',
   kinds: KINDS,
-  optionalKinds: [BGP_ADVERTISEMENT],
+  optionalKinds: OPTIONAL_KINDS,
   run: ({ plan, live }) => {
     const metallb = METALLB.flatMap((kind) => live.all(formatGroupKind(kind)))
-    const all = [...KINDS, BGP_ADVERTISEMENT].flatMap((kind) => live.all(formatGroupKind(kind)))
+    const all = [...KINDS, ...OPTIONAL_KINDS].flatMap((kind) => live.all(formatGroupKind(kind)))
     return outcome(all.length, 'object', [
       ...metallb.flatMap((object) => checkName(object, plan)),
       ...all.flatMap((object) => checkOrphan(object, plan)),
@@ -48,10 +51,8 @@ function checkName(object: KubeObject, plan: Plan): readonly Finding[] {
 }
 
 function checkOrphan(object: KubeObject, plan: Plan): readonly Finding[] {
-  const { labels = {} } = object.metadata
-  const cloud = labels['stackloom.dev/cloud']
-  const ours = labels['app.kubernetes.io/managed-by'] === 'stackloom'
-  if (!ours || cloud === undefined || labels['app.kubernetes.io/part-of'] !== plan.site) return []
+  const cloud = object.metadata.labels?.['stackloom.dev/cloud']
+  if (!isManagedByStackloom(object) || cloud === undefined || findSite(object) !== plan.site) return []
   return plan.clouds.some(({ name }) => name === cloud)
     ? []
     : [leftoverFinding(object, `the site has no cloud ${cloud}`)]
