@@ -89,17 +89,36 @@ describe('node policies', () => {
     })
     const cidrs = cloud(plan, 1).networks.flatMap(({ subnets }) => subnets.map(({ cidr }) => cidr))
     expect(routes?.config.map((route) => (route as { destination: string }).destination)).toEqual(cidrs)
-    const interfaces = ['ospbr1', ...[30, 31, 32, 33, 35, 36].map((id) => `enp6s0.${id}`)]
+    const segments = [['ospbr1', 39] as const, ...[30, 31, 32, 33, 35, 36].map((id) => [`enp6s0.${id}`, id] as const)]
     expect(rules?.config).toEqual(
-      interfaces.flatMap((iif) =>
+      segments.flatMap(([iif, vlan]) =>
         ['ipv4', 'ipv6'].map((family) => ({
           iif,
           family,
           'route-table': BLOCKED_TABLE,
-          priority: BLOCKED_TABLE,
+          priority: BLOCKED_TABLE + vlan,
         })),
       ),
     )
+  })
+
+  it('gives no two rules of a node the same priority, by which nmstate tells them apart', () => {
+    const onNic = (nic: string) => ({ internalapi: { nic, vlan: 20 }, storage: { nic, vlan: 21 } })
+    const { plan } = planSpec({
+      cluster: { nodes: [{ name: 'worker-0', nics: { main: 'enp6s0', second: 'enp7s0' } }] },
+      clouds: [
+        { name: 'rhoso1', namespace: 'openstack', networks: onNic('main') },
+        { name: 'rhoso2', namespace: 'openstack2', networks: onNic('second') },
+      ],
+    })
+    const priorities = plan.clouds.flatMap((each) =>
+      renderCloudPolicies(plan, each).flatMap((policy) =>
+        (stateOf(policy)['route-rules']?.config ?? []).map((rule) => (rule as { priority: number }).priority),
+      ),
+    )
+    expect(priorities.length).toBeGreaterThan(8)
+    expect(new Set(priorities).size).toBe(priorities.length)
+    expect(Math.max(...priorities)).toBeLessThan(32_766)
   })
 
   describe('a bridge over a whole NIC', () => {

@@ -169,7 +169,8 @@ function buildDesiredState(
       for (const route of nodeRoutes(network, node)) routes.push(formatRoute(route, via))
       for (const { cidr } of network.subnets) blocked.add(cidr)
     }
-    rules.push(...families.map((family) => blockingRule(via, family)))
+    const priority = rulePriority(node, use.segment)
+    rules.push(...families.map((family) => blockingRule(via, family, priority)))
   }
   const blocks = plan.from.cluster.isolation.forwarding === 'block'
   if (blocks) routes.push(...[...blocked].map(blockedRoute))
@@ -180,7 +181,7 @@ function buildDesiredState(
   }
 }
 
-/** The number of the table with the subnets of all clouds, and the priority of the rules that use it. */
+/** The number of the table with the subnets of all clouds, and the lowest priority of the rules that use it. */
 export const BLOCKED_TABLE = 18_000
 
 /**
@@ -192,8 +193,17 @@ function blockedRoute(destination: string): unknown {
   return { destination, 'route-type': 'blackhole', 'table-id': BLOCKED_TABLE }
 }
 
-function blockingRule(iif: string, family: string): unknown {
-  return { iif, family, 'route-table': BLOCKED_TABLE, priority: BLOCKED_TABLE }
+function blockingRule(iif: string, family: string, priority: number): unknown {
+  return { iif, family, 'route-table': BLOCKED_TABLE, priority }
+}
+
+/**
+ * Each segment has its own priority, below 32766, where the main table follows: nmstate compares rules without their
+ * `iif`, so it would take the rules of a second cloud for those of the first and apply none.
+ */
+function rulePriority({ nics }: ClusterNode, { nic, vlan = 0 }: Segment): number {
+  const position = Object.keys(nics).indexOf(nic) % 3
+  return BLOCKED_TABLE + position * 4096 + vlan
 }
 
 function segmentInterfaces(

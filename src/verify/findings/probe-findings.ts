@@ -89,7 +89,7 @@ export const routedThroughNode = problem<{ from: string; address: string; owner:
   message: ({ from, address, owner, gateway }) =>
     `a pod of ${from} reaches ${owner} (${address}) through the node with ${gateway}, which forwards between the clouds`,
   remedy: () =>
-    'run `stackloom up`, whose node policies block this unless the site has `cluster.isolation.forwarding: allow`; `ip rule` on the node must show a rule with priority 18000 for each interface of a cloud',
+    'run `stackloom up`, whose node policies block this unless the site has `cluster.isolation.forwarding: allow`; `ip rule` on the node must show a rule with `lookup 18000` for each interface of a cloud',
 })
 
 export const tagsPass = problem<{ from: string; vlan: number; owner: string }>({
