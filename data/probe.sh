@@ -25,12 +25,20 @@ leaves_here() {
   done
 }
 
-# Whether the bridge passes a tagged frame from this interface to the second one of the pod. Without a tag it must: the kernel
-# answers on every interface for the address, so silence would mean that the interfaces are not in one bridge.
+# Whether the two interfaces of the pod are in one bridge: an untagged frame passes it. The address is on the interface that
+# is asked, because pods of nodes with arp_ignore answer for no other.
+bridged() {
+  ip address add "$1/32" dev net2 || return
+  reference=$(arping -D -c 2 -w 2 -I "$interface" "$1" 2>/dev/null | answerers)
+  ip address del "$1/32" dev net2
+  [ -n "$reference" ]
+}
+
+# Whether the bridge passes a tagged frame from this interface to the second one of the pod.
 tag_answer() {
-  ip link add link "$interface" name "from$1" type vlan id "$1" && ip link add link net2 name "to$1" type vlan id "$1" &&
+  bridged "$2" &&
+    ip link add link "$interface" name "from$1" type vlan id "$1" && ip link add link net2 name "to$1" type vlan id "$1" &&
     ip link set "from$1" up && ip link set "to$1" up && ip address add "$2/32" dev "to$1" &&
-    [ -n "$(arping -D -c 2 -w 2 -I "$interface" "$2" 2>/dev/null | answerers)" ] &&
     arping -D -c 2 -w 2 -I "from$1" "$2" 2>/dev/null | answerers
   status=$?
   ip link del "from$1" 2>/dev/null

@@ -49,7 +49,7 @@ describe('findHostsInLeftovers', () => {
   }
 
   it('names the hosts, both node sets and the command that resolves it', () => {
-    const live = indexSnapshot({ objects: [nodeSet('old', 'h0', 'h1')] } as never)
+    const live = indexSnapshot({ objects: [nodeSet('old', 'h0', 'h1')], unread: [] })
     const [found, ...others] = findHostsInLeftovers([nodeSet('new', 'h1', 'h2')], [ref('old')], live)
     expect(others).toEqual([])
     expect(found?.code).toBe('SL4031')
@@ -60,7 +60,7 @@ describe('findHostsInLeftovers', () => {
   })
 
   it('reports nothing for a node set whose hosts left the site', () => {
-    const live = indexSnapshot({ objects: [nodeSet('old', 'h0')] } as never)
+    const live = indexSnapshot({ objects: [nodeSet('old', 'h0')], unread: [] })
     expect(findHostsInLeftovers([nodeSet('new', 'h1')], [ref('old')], live)).toEqual([])
   })
 })

@@ -142,8 +142,9 @@ describeWithRelease('18.0-fr4', 'a deployment', () => {
         const { name, namespace = '' } = live.metadata
         const now = new Date().toISOString()
         const requested = { type: 'DeploymentReady', status: 'False', reason: 'Requested', lastTransitionTime: now }
-        const { conditions = [] } = live['status'] as { conditions?: readonly object[] }
-        const status = { conditions: [...conditions, requested] }
+        const { conditions = [] } = live['status'] as { conditions?: readonly { readonly type: string }[] }
+        const others = conditions.filter(({ type }) => type !== requested.type)
+        const status = { conditions: [...others, requested] }
         const ref = { ...DEPLOYMENT, name, namespace }
         await cluster.client.patch(ref, { status }, { type: 'merge', subresource: 'status' })
         return ref
@@ -155,7 +156,8 @@ describeWithRelease('18.0-fr4', 'a deployment', () => {
         const [deployment] = await deployments()
         const [nodeSet] = (await cluster.client.list({ ...DEPLOYMENT, kind: 'OpenStackDataPlaneNodeSet' })).items
         const summaries = getField(nodeSet, 'status', 'deploymentExecutionSummaries', deployment?.metadata.name ?? '')
-        expect(summaries).toMatchObject({ bootstrap: { totalHosts: 1, failedHosts: 0 } })
+        const run = `bootstrap-${deployment?.metadata.name}-${nodeSet?.metadata.name}`
+        expect(summaries).toMatchObject({ [run]: { totalHosts: 1, failedHosts: 0 } })
       })
 
       it('deletes a running data plane deployment only with consent, in up --prune and in down', async () => {
