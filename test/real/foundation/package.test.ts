@@ -36,7 +36,7 @@ describe('bin/stackloom', () => {
   it('explains a wrong command with code, remedy and the closest name, without a stack trace', () => {
     const { status, stdout, stderr } = stackloom('bin/stackloom', 'explian')
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
-    expect(stderr).toMatch(/SL1001.*Did you mean explain/s)
+    expect(stderr).toMatch(/SL1001.*did you mean explain/s)
     expect(stderr).not.toMatch(/^\s+at /m)
   })
 })
