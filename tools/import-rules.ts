@@ -36,7 +36,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   exec: { may: ['errors', 'files'] },
   kube: { may: ['clock', 'async', 'api', 'files'] },
   verify: { may: ['plan', 'dataplane/service-definitions'] },
-  hosts: { may: ['plan', 'dataplane/rules'] },
+  hosts: { may: ['dataplane/rules'] },
   deploy: { may: ['run', 'kube', 'render', 'verify', 'hosts'] },
   controllers: { may: ['kube', 'render'] },
   webhooks: { may: ['kube', 'render'] },

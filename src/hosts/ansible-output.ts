@@ -5,7 +5,7 @@
  */
 import { asRecord, asString } from '../api/json.ts'
 import { redactLine } from '../ini/redact-line.ts'
-import { groupBy } from '../plan/collections.ts'
+import { groupBy } from './collections.ts'
 
 export interface TaskFailure {
   readonly host: string

@@ -1,5 +1,5 @@
 /** Folds hosts of a node set that are in the same state, and puts a state into words. Pure. */
-import { groupBy } from '../plan/collections.ts'
+import { groupBy } from './collections.ts'
 import type { HostFailure } from './deployment-outcome.ts'
 import { compareNames, type HostChange, type HostState, type Verdict, verdicts } from './judge-hosts.ts'
 

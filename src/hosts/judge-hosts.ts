@@ -5,7 +5,7 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import { matchLimit } from '../dataplane/rules/ansible-limit.ts'
-import { getOwn, groupBy } from '../plan/collections.ts'
+import { getOwn, groupBy } from './collections.ts'
 import {
   type Deployment,
   HOST_LABEL,

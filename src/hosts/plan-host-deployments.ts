@@ -1,7 +1,7 @@
 /** Plans the deployments that bring selected hosts level: one per cloud, limited to exactly these hosts. Pure. */
 import { createHash } from 'node:crypto'
 import type { KubeObject } from '../api/object.ts'
-import { groupBy } from '../plan/collections.ts'
+import { groupBy } from './collections.ts'
 import { deploymentKind } from './data-plane.ts'
 import { compareNames, type HostState, type Verdict } from './judge-hosts.ts'
 
