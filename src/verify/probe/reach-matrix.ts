@@ -17,12 +17,13 @@ export function reachMatrix(plan: Plan, runs: readonly ProbeRun[]): readonly Mat
   return plan.clouds.flatMap((cloud) =>
     cloud.networks.flatMap((network) => {
       const sent = answers.filter(({ pod }) => pod.cloud === cloud.name && pod.network === network.name)
-      if (sent.length === 0) return []
-      return plan.clouds.map(({ name: to }): MatrixCell => {
+      return plan.clouds.flatMap(({ name: to }): readonly MatrixCell[] => {
         const expected = to === cloud.name ? 'all' : 'none'
         const asked = sent.filter((answer) => targetCloud(answer, plan) === to)
+        // Pods without addresses ask only for the VLANs of others.
+        if (asked.length === 0) return []
         const answered = asked.filter(({ values }) => values.length > 0).length
-        return { from: `${cloud.name}/${network.name}`, to, expected, tests: asked.length, answered }
+        return [{ from: `${cloud.name}/${network.name}`, to, expected, tests: asked.length, answered }]
       })
     }),
   )

@@ -65,7 +65,8 @@ describe('a rehearsal', { timeout: 1_800_000 }, () => {
           'probe-isolation',
         ]),
       )
-      expect(rehearsal.matrix.filter((cell) => !isAsPlanned(cell) || cell.tests === 0)).toEqual([])
+      expect(rehearsal.matrix.length).toBeGreaterThan(4)
+      expect(rehearsal.matrix.filter((cell) => !isAsPlanned(cell))).toEqual([])
     }
   })
 

@@ -136,11 +136,45 @@ function copySummaries(deployments: readonly KubeObject[]): Readonly<Record<stri
   )
 }
 
-/** The operator creates the services that a node set names; here without tasks and configuration. */
+/** The services that the operator ships. It creates no other: a service with a name of its own belongs to its author. */
+const shippedServices: ReadonlySet<string> = new Set([
+  'bootstrap',
+  'ceph-client',
+  'ceph-hci-pre',
+  'configure-network',
+  'configure-os',
+  'configure-ovs-dpdk',
+  'download-cache',
+  'frr',
+  'install-certs',
+  'install-os',
+  'libvirt',
+  'logging',
+  'neutron-dhcp',
+  'neutron-metadata',
+  'neutron-ovn',
+  'neutron-sriov',
+  'nova',
+  'ovn',
+  'ovn-bgp-agent',
+  'reboot-os',
+  'redhat',
+  'repo-setup',
+  'run-os',
+  'ssh-known-hosts',
+  'swift',
+  'telemetry',
+  'telemetry-power-monitoring',
+  'update',
+  'update-services',
+  'validate-network',
+])
+
+/** The operator creates the shipped services that a node set names; here without tasks and configuration. */
 async function ensureServices(client: KubeClient, nodeSet: KubeObject): Promise<void> {
   const { namespace = '' } = nodeSet.metadata
   if (!(await client.resource(serviceKind))) return
-  for (const name of servicesOf(nodeSet)) {
+  for (const name of servicesOf(nodeSet).filter((service) => shippedServices.has(service))) {
     const live = await client.get({ ...serviceKind, namespace, name })
     const service = { ...serviceKind, metadata: { name, namespace }, spec: { edpmServiceType: name } }
     await createMissing(client, live, service, ACTOR)
