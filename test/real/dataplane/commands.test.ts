@@ -101,7 +101,7 @@ describe('operator install on a cluster with the NodeSet API', () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining('SL7114')])
     expect(stderr).toContain('stackloom dataplane convert')
     expect(objects).toContain('kind: ClusterRole')
-    for (const name of ['openstackdataplane', 'novaexternalcomputes', 'openstackansibleees']) {
+    for (const name of ['openstackdataplaneroles', 'novaexternalcomputes', 'openstackansibleees']) {
       expect(objects).not.toContain(name)
     }
     const [refused, nothing, why] = await install('--parts', 'dataplane')
