@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { openEnclosure } from '../../../src/rehearse/enclosure.ts'
@@ -36,10 +36,11 @@ describe('the enclosure of a rehearsal', { timeout: 120_000 }, () => {
     const inside = await enclosure.exec({ file: 'ip', args: ['-br', 'link'] })
     expect(inside.stdout).toContain('n0p0')
     expect(readFileSync('/proc/net/dev', 'utf8')).not.toContain('n0p0')
-    const sleeper = enclosure.start({ file: 'sleep', args: ['600'] })
+    const script = `touch ${enclosure.inside('started')} && exec sleep 600`
+    const sleeper = enclosure.start({ file: 'sh', args: ['-c', script] })
+    await expect.poll(() => existsSync(enclosure.outside('started')), { timeout: 30_000 }).toBe(true)
     await enclosure.close()
-    // Killed, or refused by the namespace that it was about to enter.
-    expect(await sleeper.exit).not.toEqual({ kind: 'exited', code: 0 })
+    expect(await sleeper.exit).toEqual({ kind: 'killed', signal: 'SIGKILL' })
   })
 
   it('ends with its process, which is killed while it opens', async () => {
