@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, type TestContext, vi } from 'vitest'
 import { resolveSandboxPaths } from '../../../src/sandbox/sandbox-context.ts'
 import { nodePath } from '../../../tools/node-versions.ts'
 import { buildExecutable, executablePlatforms, NODE, type Platform } from '../../../tools/release-executable.ts'
@@ -40,12 +40,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const run = (args: readonly string[], env: Readonly<Record<string, string>>) =>
   spawnSync(executable, args, { encoding: 'utf8', env: { PATH: '/usr/bin:/bin', ...env } })
 
-it('is built where Node is installed that builds it', (ctx) => {
+function requireNode(ctx: TestContext): void {
   if (!canRun) ctx.skip(`needs linux x64 and Node ${NODE}; \`make setup\` installs it`)
-  expect(existsSync(executable)).toBe(true)
-})
+}
 
-describe.runIf(canRun)('the executable', () => {
+describe('the executable', () => {
+  beforeEach(requireNode)
+
   it('runs the quick start on a machine without Node', () => {
     const { plan, render } = runQuickStart(bin, '/usr/bin:/bin')
     expect([plan.status, render.status]).toEqual([0, 0])
@@ -109,7 +110,9 @@ function readHeader(file: string): string {
   return `${magic} ${magic === '7f454c46' ? bytes.toString('hex', 18, 20) : bytes.toString('hex', 4, 8)}`
 }
 
-describe.runIf(canRun)('an executable for another platform', () => {
+describe('an executable for another platform', () => {
+  beforeEach(requireNode)
+
   it.for(executablePlatforms.filter((platform) => platform !== 'linux-x64'))(
     '%s has its header, the program, and a signature where one is needed',
     { timeout: 300_000 },
