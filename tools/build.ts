@@ -55,7 +55,7 @@ export const chunkGroups: readonly (readonly string[])[] = [
   // Owners of addresses.
   [
     'src/plan/address-reader.ts',
-    'src/plan/collections.ts',
+    'src/api/collections.ts',
     'src/plan/conflicts.ts',
     'src/plan/findings/addresses.ts',
     'src/plan/ledger.ts',

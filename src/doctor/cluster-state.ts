@@ -1,10 +1,10 @@
 /** Indexes gathered objects for the rules and caches derived values. Pure. Objects of a broken dump may have any shape. */
 
+import { groupBy } from '../api/collections.ts'
 import { isRecord } from '../api/json.ts'
 import { type KubeObject, objectKey } from '../api/object.ts'
 import { getString } from '../api/raw-object.ts'
 import { formatGroupKind, type Snapshot, type SnapshotIndex } from '../api/snapshot.ts'
-import { groupBy } from '../plan/collections.ts'
 import type { Plan } from '../plan/plan.ts'
 import { eventSubject, eventsAbout, listEvents, type ObjectEvent } from '../verify/readiness/object-events.ts'
 import { defaultGrace, type ReadinessContext } from '../verify/readiness/verdict.ts'

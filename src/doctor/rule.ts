@@ -1,7 +1,8 @@
 /** Defines a rule: one known failure, with its finding, the kinds that it reads, and a pure function that finds it. */
+
+import { groupBy } from '../api/collections.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Problem } from '../errors/finding.ts'
-import { groupBy } from '../plan/collections.ts'
 import type { ClusterState } from './cluster-state.ts'
 
 /** How strongly the evidence supports the cause. */

@@ -3,9 +3,10 @@
  *
  * Reads the default format of Ansible: `fatal: [host]: FAILED! => {…}` below `TASK [name]`, and the recap.
  */
+
+import { groupBy } from '../api/collections.ts'
 import { asRecord, asString } from '../api/json.ts'
 import { redactLine } from '../ini/redact-line.ts'
-import { groupBy } from './collections.ts'
 
 export interface TaskFailure {
   readonly host: string

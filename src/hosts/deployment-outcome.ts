@@ -1,5 +1,5 @@
 /** Tells how a deployment ended for a node set and on which hosts it failed. Pure. */
-import { getOwn } from './collections.ts'
+import { getOwn } from '../api/collections.ts'
 import { type Deployment, jobName, type NodeSet } from './data-plane.ts'
 
 export interface HostFailure {

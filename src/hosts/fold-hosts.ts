@@ -1,7 +1,8 @@
 /** Folds hosts of a node set that are in the same state, and puts a state into words. Pure. */
-import { groupBy } from './collections.ts'
+import { groupBy } from '../api/collections.ts'
 import type { HostFailure } from './deployment-outcome.ts'
-import { compareNames, type HostChange, type HostState, type Verdict, verdicts } from './judge-hosts.ts'
+import { type HostChange, type HostState, type Verdict, verdicts } from './judge-hosts.ts'
+import { compareNames } from './name-order.ts'
 
 export interface HostGroup extends Omit<HostState, 'host'> {
   readonly hosts: readonly string[]

@@ -2,6 +2,7 @@
 import { asRecord } from '../api/json.ts'
 import { type GroupVersionKind, type KubeObject, objectKey } from '../api/object.ts'
 import { formatGroupKind, indexSnapshot, type Snapshot } from '../api/snapshot.ts'
+import type { Content } from './compare-service.ts'
 import { hashConfigMap, hashSecret } from './content-hash.ts'
 import {
   deploymentKind,
@@ -13,7 +14,7 @@ import {
   serviceKind,
   versionKind,
 } from './data-plane.ts'
-import type { Content, HostsInput } from './judge-hosts.ts'
+import type { HostsInput } from './judge-hosts.ts'
 
 /** Kinds that are listed. */
 export const hostKinds: readonly GroupVersionKind[] = [nodeSetKind, deploymentKind, serviceKind, versionKind]

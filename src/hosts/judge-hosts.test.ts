@@ -1,98 +1,17 @@
 import { describe, expect, it } from 'vitest'
+import {
+  both,
+  deployment,
+  type Fields,
+  failed,
+  judge,
+  nodeSet,
+  service,
+  services,
+  time,
+  verdictsOf,
+} from '../../test/node-set-objects.ts'
 import type { KubeObject } from '../api/object.ts'
-import { type Content, type HostState, type HostsInput, judgeHosts } from './judge-hosts.ts'
-
-const API = 'dataplane.openstack.org/v1beta1'
-type Fields = Readonly<Record<string, unknown>>
-
-const nodeSet = (status: Fields = {}, spec: Fields = {}, namespace = 'openstack'): KubeObject => ({
-  apiVersion: API,
-  kind: 'OpenStackDataPlaneNodeSet',
-  metadata: { name: 'computes', namespace, generation: 1 },
-  spec: {
-    preProvisioned: true,
-    nodes: { 'edpm-0': { hostName: 'compute-0.example.com' }, 'edpm-1': { hostName: 'compute-1.example.com' } },
-    services: ['bootstrap', 'nova'],
-    ...spec,
-  },
-  status: { observedGeneration: 1, configHash: 'a', deployedConfigHash: 'a', ...status },
-})
-
-let hour = 0
-const time = (hours: number): string => `2026-01-01T${String(hours).padStart(2, '0')}:00:00Z`
-
-/** A deployment that finished; each is later than the one before. */
-const deployment = (name: string, spec: Fields = {}, status: Fields = {}): KubeObject => {
-  hour += 1
-  return {
-    apiVersion: API,
-    kind: 'OpenStackDataPlaneDeployment',
-    metadata: { name, namespace: 'openstack', creationTimestamp: time(hour) },
-    spec: { nodeSets: ['computes'], ...spec },
-    status: {
-      deployed: true,
-      nodeSetHashes: { computes: 'a' },
-      secretHashes: { 'nova-config': 's1' },
-      containerImages: { NovaComputeImage: 'nova:1' },
-      conditions: [{ type: 'DeploymentReady', status: 'True', lastTransitionTime: time(hour) }],
-      ...status,
-    },
-  }
-}
-
-const failed = (name: string, status: Fields = {}, spec: Fields = {}): KubeObject =>
-  deployment(name, spec, {
-    deployed: false,
-    conditions: [{ type: 'DeploymentReady', status: 'False', severity: 'Error', message: 'backoff limit reached' }],
-    ...status,
-  })
-
-const service = (name: string, spec: Fields = {}, changed = time(0)): KubeObject => ({
-  apiVersion: API,
-  kind: 'OpenStackDataPlaneService',
-  metadata: {
-    name,
-    namespace: 'openstack',
-    managedFields: [
-      { manager: 'manager', operation: 'Update', apiVersion: API, time: changed, fieldsV1: { 'f:spec': {} } },
-      { manager: 'manager', operation: 'Update', apiVersion: API, time: time(23), subresource: 'status' },
-    ],
-  },
-  spec,
-})
-
-const services = [
-  service('bootstrap'),
-  service('nova', {
-    dataSources: [{ secretRef: { name: 'nova-config' } }],
-    containerImageFields: ['NovaComputeImage'],
-  }),
-]
-
-const version = (image: string): KubeObject => ({
-  apiVersion: 'core.openstack.org/v1beta1',
-  kind: 'OpenStackVersion',
-  metadata: { name: 'controlplane', namespace: 'openstack' },
-  status: { containerImages: { novaComputeImage: image } },
-})
-
-const hash = (text: string): Content => ({ kind: 'hash', hash: text })
-
-function judge(deployments: readonly KubeObject[], more: Partial<HostsInput> = {}): readonly HostState[] {
-  return judgeHosts({
-    nodeSets: [nodeSet()],
-    deployments,
-    services,
-    versions: [version('nova:1')],
-    content: () => hash('s1'),
-    certificates: [],
-    ...more,
-  })
-}
-
-const verdictsOf = (states: readonly HostState[]): readonly string[] =>
-  states.map(({ host, verdict }) => `${host} ${verdict}`)
-const both = (verdict: string): readonly string[] => [`compute-0 ${verdict}`, `compute-1 ${verdict}`]
 
 describe('judgeHosts', () => {
   it('calls a host current when the last deployment had everything that is declared', () => {
@@ -112,12 +31,6 @@ describe('judgeHosts', () => {
     ])
   })
 
-  it('names the changed node set and the services that have the old one', () => {
-    const [first] = judge([deployment('first')], { nodeSets: [nodeSet({ configHash: 'b' })] })
-    expect(first).toMatchObject({ verdict: 'behind', declared: 'b', deployed: 'a' })
-    expect(first?.changes).toEqual([{ kind: 'spec', services: ['bootstrap', 'nova'] }])
-  })
-
   it('calls only the hosts outside of the limit of the last deployment behind', () => {
     const deployments = [
       deployment('first'),
@@ -128,69 +41,6 @@ describe('judgeHosts', () => {
     expect(states.map(({ deployment: name, limit }) => [name, limit])).toEqual([
       ['second', 'compute-0'],
       ['first', undefined],
-    ])
-  })
-
-  it('names the Secret that changed and the service that reads it', () => {
-    const [first] = judge([deployment('first')], { content: () => hash('s2') })
-    expect(first?.verdict).toBe('behind')
-    expect(first?.changes).toEqual([{ kind: 'Secret', name: 'nova-config', change: 'changed', services: ['nova'] }])
-  })
-
-  it('tells a Secret that was added after the deployment from one that was deleted', () => {
-    const old = deployment('first', {}, { secretHashes: {} })
-    expect(judge([old])[0]?.changes).toMatchObject([{ name: 'nova-config', change: 'added' }])
-    const gone = judge([deployment('second')], { content: () => ({ kind: 'absent' }) })
-    expect(gone[0]?.changes).toMatchObject([{ name: 'nova-config', change: 'deleted' }])
-  })
-
-  it('does not miss an optional Secret that never existed', () => {
-    const optional = service('nova', { dataSources: [{ secretRef: { name: 'extra', optional: true } }] })
-    const states = judge([deployment('first')], {
-      services: [service('bootstrap'), optional],
-      content: () => ({ kind: 'absent' }),
-    })
-    expect(verdictsOf(states)).toEqual(both('current'))
-  })
-
-  it('says that it is unknown, not current, when a Secret cannot be read', () => {
-    const unread: Partial<HostsInput> = { content: () => ({ kind: 'unread', reason: 'forbidden' }) }
-    const [first] = judge([deployment('first')], unread)
-    expect(first).toMatchObject({
-      verdict: 'unknown',
-      unknown: ['Secret nova-config was not compared: forbidden'],
-    })
-    const [changed] = judge([deployment('second')], { ...unread, versions: [version('nova:2')] })
-    expect(changed?.verdict).toBe('behind')
-  })
-
-  it('does not compare contents that the caller must not read', () => {
-    expect(verdictsOf(judge([deployment('first')], { content: () => ({ kind: 'ignored' }) }))).toEqual(both('current'))
-  })
-
-  it('calls only the host behind whose own variables changed', () => {
-    const nodes = {
-      'compute-0': { ansible: { ansibleVarsFrom: [{ configMapRef: { name: 'vars-0' } }] } },
-      'compute-1': {},
-    }
-    const states = judge([deployment('first', {}, { configMapHashes: { 'vars-0': 'c1' } })], {
-      nodeSets: [nodeSet({}, { nodes })],
-      content: (kind) => hash(kind === 'Secret' ? 's1' : 'c2'),
-    })
-    expect(verdictsOf(states)).toEqual(['compute-0 behind', 'compute-1 current'])
-    expect(states[0]?.changes).toMatchObject([{ kind: 'ConfigMap', name: 'vars-0', services: ['bootstrap', 'nova'] }])
-  })
-
-  it('names the image that the version of the control plane has changed', () => {
-    const [first] = judge([deployment('first')], { versions: [version('nova:2')] })
-    expect(first?.changes).toEqual([{ kind: 'image', name: 'NovaComputeImage', services: ['nova'] }])
-  })
-
-  it('names a service that was edited after the deployment began, not one whose status changed', () => {
-    const deployments = [deployment('first')]
-    const edited = [service('bootstrap', {}, time(hour + 1)), ...services.slice(1)]
-    expect(judge(deployments, { services: edited })[0]?.changes).toEqual([
-      { kind: 'service', name: 'bootstrap', services: ['bootstrap'] },
     ])
   })
 
@@ -352,12 +202,6 @@ describe('judgeHosts', () => {
     expect(verdictsOf(states)).toEqual(['compute-0 current', 'compute-1 unknown'])
   })
 
-  it('is unknown while the operator has not seen the last change of the node set', () => {
-    expect(verdictsOf(judge([deployment('first')], { nodeSets: [nodeSet({ observedGeneration: 0 })] }))).toEqual(
-      both('unknown'),
-    )
-  })
-
   it('is unknown when a later deployment has a limit that only Ansible can evaluate', () => {
     const deployments = [
       deployment('first'),
@@ -368,31 +212,6 @@ describe('judgeHosts', () => {
       verdict: 'unknown',
       unknown: ['limit ~compute-[01] of deployment second cannot be evaluated'],
     })
-  })
-
-  it('is unknown when services cannot be read or do not exist', () => {
-    expect(judge([deployment('first')], { services: undefined })[0]?.unknown).toEqual(['services could not be read'])
-    expect(judge([deployment('first')], { services: [] })[0]?.unknown).toEqual([
-      'service bootstrap does not exist',
-      'service nova does not exist',
-    ])
-  })
-
-  it('compares the machines of hosts that were provisioned', () => {
-    const provisioned = nodeSet({ bmhRefHash: 'm2' }, { preProvisioned: false })
-    const states = judge([deployment('first', {}, { bmhRefHashes: { computes: 'm1' } })], { nodeSets: [provisioned] })
-    expect(states[0]?.changes).toMatchObject([{ kind: 'machine' }])
-  })
-
-  it('calls only the host behind whose certificate was renewed', () => {
-    const labels = { osdpns: 'computes', 'osdp-service': 'nova', hostname: 'compute-1.example.com' }
-    const certificate = { namespace: 'openstack', name: 'cert-nova-compute-1', labels, hash: 'new' }
-    const recorded = deployment('first', {}, { secretHashes: { 'nova-config': 's1', 'cert-nova-compute-1': 'old' } })
-    const states = judge([recorded], { certificates: [certificate] })
-    expect(verdictsOf(states)).toEqual(['compute-0 current', 'compute-1 behind'])
-    // The operator records the last Secret of this name in any namespace.
-    const twin = { ...certificate, namespace: 'openstack2', hash: 'other' }
-    expect(verdictsOf(judge([recorded], { certificates: [certificate, twin] }))[1]).toBe('compute-1 unknown')
   })
 
   it('keeps node sets of the same name in two clouds apart', () => {

@@ -1,9 +1,10 @@
 /** Plans the deployments that bring selected hosts level: one per cloud, limited to exactly these hosts. Pure. */
 import { createHash } from 'node:crypto'
+import { groupBy } from '../api/collections.ts'
 import type { KubeObject } from '../api/object.ts'
-import { groupBy } from './collections.ts'
 import { deploymentKind } from './data-plane.ts'
-import { compareNames, type HostState, type Verdict } from './judge-hosts.ts'
+import type { HostState, Verdict } from './judge-hosts.ts'
+import { compareNames } from './name-order.ts'
 
 export interface HostSelection {
   readonly behind: boolean

@@ -3,6 +3,8 @@
  *
  * Pure. Adds only what follows from the draft: pools of networks with VIPs, and the gaps that endpoints make in spans.
  */
+
+import { groupBy } from '../api/collections.ts'
 import { poolName } from '../api/pool-name.ts'
 import type { Finding } from '../errors/finding.ts'
 import { formatAddress, formatValue } from '../net/address.ts'
@@ -10,7 +12,6 @@ import { formatCidr } from '../net/cidr.ts'
 import { rangeContains, singleAddressRange } from '../net/range.ts'
 import { reverseZones } from '../net/reverse-dns.ts'
 import { bgpPeerName, type Cloud, type Site } from '../site/site.ts'
-import { groupBy } from './collections.ts'
 import type { DraftEndpoint, DraftNetwork, DraftSubnet } from './draft/draft.ts'
 import type { Draft } from './draft/draft-site.ts'
 import {

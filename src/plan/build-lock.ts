@@ -3,12 +3,13 @@
  *
  * Pure. Keeps the order of the old lock, so that a lock changes only where a decision does.
  */
+
+import { emptyRecord, getOwn } from '../api/collections.ts'
 import { poolName } from '../api/pool-name.ts'
 import { formatAddress } from '../net/address.ts'
 import { formatCidr } from '../net/cidr.ts'
 import { formatRange } from '../net/range.ts'
 import type { AllocatorRole, Cloud } from '../site/site.ts'
-import { emptyRecord, getOwn } from './collections.ts'
 import type { DraftNetwork, DraftSubnet } from './draft/draft.ts'
 import {
   type AddressesByHolder,

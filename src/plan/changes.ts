@@ -3,8 +3,9 @@
  *
  * Pure. Knows locks only, no files and no requests.
  */
+
+import { getOwn } from '../api/collections.ts'
 import type { AllocatorRole } from '../site/site.ts'
-import { getOwn } from './collections.ts'
 import {
   type HolderKind,
   holderKinds,

@@ -3,11 +3,12 @@
  *
  * Pure. `conflicts.ts` finds the entries that overlap and explains them.
  */
+
+import { groupBy } from '../api/collections.ts'
 import { parseAddress } from '../net/address.ts'
 import { cidrContains, cidrRange, formatCidr } from '../net/cidr.ts'
 import { type Range, rangeContains, rangesOverlap, singleAddressRange } from '../net/range.ts'
 import type { AllocatorRole, Path, Site } from '../site/site.ts'
-import { groupBy } from './collections.ts'
 import { type DraftNetwork, type DraftSubnet, segmentId } from './draft/draft.ts'
 import { roles, settingPathOrCloud } from './requests.ts'
 

@@ -3,9 +3,10 @@
  *
  * Records decisions only. Reading and writing the file: `lock-file.ts`.
  */
+
+import { getOwn } from '../api/collections.ts'
 import { createNeighbourParser, type Family } from '../net/address.ts'
 import type { AllocatorRole } from '../site/site.ts'
-import { getOwn } from './collections.ts'
 import type { SlotShape, SlotTable } from './slots/slots.ts'
 
 export interface Lock {

@@ -3,12 +3,13 @@
  *
  * Pure, over a plan and the lock that it was planned with.
  */
+
+import { getOwn } from '../api/collections.ts'
 import { type Address, formatAddress, formatValue, parseAddress } from '../net/address.ts'
 import { cidrContains, parseCidr, usableRange } from '../net/cidr.ts'
 import { formatRange, parseRange, type Range, rangeContains, rangeSize, singleAddressRange } from '../net/range.ts'
 import { firstFree, freeRanges, rangeSet, setSize } from '../net/range-set.ts'
 import { type Path, settingPath } from '../site/site.ts'
-import { getOwn } from './collections.ts'
 import { holderKinds, type Lock, lockedNetwork } from './lock.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet } from './plan.ts'
 

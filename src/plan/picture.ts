@@ -5,12 +5,13 @@
  * Pure. Every role has a colour of the Okabe-Ito palette, a pattern and its name, so that it is readable on a
  * black-and-white printer and with any colour blindness.
  */
+
+import { groupBy } from '../api/collections.ts'
 import { formatAddress, parseAddress } from '../net/address.ts'
 import { type Cidr, cidrContains, cidrSize, parseCidr } from '../net/cidr.ts'
 import { findOverlaps } from '../net/overlaps.ts'
 import { intersection, parseRange, type Range } from '../net/range.ts'
 import type { AllocatorRole } from '../site/site.ts'
-import { groupBy } from './collections.ts'
 import { segmentId } from './draft/draft.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet } from './plan.ts'
 

@@ -3,6 +3,8 @@
  *
  * Pure and deterministic. Nothing that the lock has moves, unless it is named in `allowMove`.
  */
+
+import { groupBy } from '../api/collections.ts'
 import { closestMatch } from '../errors/closest-match.ts'
 import { type FileLocation, type Finding, finding } from '../errors/finding.ts'
 import { cidrRange } from '../net/cidr.ts'
@@ -13,7 +15,6 @@ import { type AddressReader, createAddressReader, type Locate } from './address-
 import { assemblePlan } from './assemble.ts'
 import { buildLock } from './build-lock.ts'
 import { CELL, type Change, diffLocks } from './changes.ts'
-import { groupBy } from './collections.ts'
 import { findConflicts, findSubnetConflicts } from './conflicts.ts'
 import { type Draft, type DraftInput, draftSite } from './draft/draft-site.ts'
 import { readLayout } from './draft/layout.ts'

@@ -3,6 +3,8 @@
  *
  * The cluster is read through NetworkView, which the caller provides.
  */
+
+import { groupBy } from '../api/collections.ts'
 import {
   createFixedIpCheck,
   type IpSet,
@@ -25,7 +27,6 @@ import type { AdmissionHandler, AdmissionRequest, AdmissionResponse, JsonPatchOp
 import { parseAddress } from '../net/address.ts'
 import { parseRange } from '../net/range.ts'
 import { rangeSet, setContains } from '../net/range-set.ts'
-import { groupBy } from '../plan/collections.ts'
 import { allowed, buildAnswer, denied } from './admission-answer.ts'
 import { type OtherAllocator, overlapWarnings } from './other-allocators.ts'
 import { type Webhook, webhookPath } from './webhook-configuration.ts'

@@ -5,6 +5,7 @@ import type { Snapshot } from '../../api/snapshot.ts'
 import { mapConcurrently } from '../../async/map-concurrently.ts'
 import { formatError } from '../../errors/failure.ts'
 import type { Finding } from '../../errors/finding.ts'
+import type { Content } from '../../hosts/compare-service.ts'
 import { NODE_SET_LABEL } from '../../hosts/data-plane.ts'
 import {
   buildHostsInput,
@@ -15,7 +16,7 @@ import {
   readContent,
   referencedContents,
 } from '../../hosts/hosts-input.ts'
-import { type Content, type HostState, judgeHosts } from '../../hosts/judge-hosts.ts'
+import { type HostState, judgeHosts } from '../../hosts/judge-hosts.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import type { KubeReader } from '../../kube/client.ts'
 import { unreadKind } from '../../kube/findings/api-server.ts'

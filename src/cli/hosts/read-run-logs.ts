@@ -1,11 +1,12 @@
 /** Reads the logs of failed Ansible runs from their pods, while these exist. A log that cannot be read is left out. */
+
+import { groupBy } from '../../api/collections.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { getString } from '../../api/raw-object.ts'
 import { mapConcurrently } from '../../async/map-concurrently.ts'
 import type { FailedRun, RunLog } from '../../hosts/run-logs.ts'
 import { ApiError } from '../../kube/api-error.ts'
 import type { Connection } from '../../kube/connect.ts'
-import { groupBy } from '../../plan/collections.ts'
 
 const DEPLOYMENT_LABEL = 'openstackdataplanedeployment'
 const SERVICE_LABEL = 'openstackdataplaneservice'

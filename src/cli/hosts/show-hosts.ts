@@ -1,12 +1,12 @@
 /** Implements `stackloom hosts`: one line per group of hosts in the same state, or every host with `-o wide`. */
 import pc from 'picocolors'
+import { groupBy } from '../../api/collections.ts'
 import type { ExitCode } from '../../errors/failure.ts'
 import { groupCauses } from '../../hosts/ansible-output.ts'
 import { explainState, foldHosts, formatAlike, formatHostNames, verdictNames } from '../../hosts/fold-hosts.ts'
 import type { HostState, Verdict } from '../../hosts/judge-hosts.ts'
 import { isSelected } from '../../hosts/plan-host-deployments.ts'
 import { addCauses, failedRuns } from '../../hosts/run-logs.ts'
-import { groupBy } from '../../plan/collections.ts'
 import type { ClusterFlags } from '../cluster.ts'
 import type { CloudFlags } from '../deployment.ts'
 import type { Io } from '../io.ts'

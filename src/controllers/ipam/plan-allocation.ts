@@ -5,8 +5,8 @@
  * lowest free address of the first range that has one; so planning again completes a partly written plan.
  */
 import type { AddressHolder } from '../../api/address-block.ts'
+import { groupBy } from '../../api/collections.ts'
 import { cidrContains, lastAddress } from '../../net/cidr.ts'
-import { groupBy } from '../../plan/collections.ts'
 import {
   type AddressRequest,
   type Claim,

@@ -3,12 +3,13 @@
  *
  * Pure, over the ledger, NetConfigs and IPSets, live or from a dump: for `ipam status` and for the metrics.
  */
+
+import { groupBy } from '../../api/collections.ts'
 import { type IpSet, isIpSetReady } from '../../api/ipset.ts'
 import { type NetConfig, selectNetConfig } from '../../api/netconfig.ts'
 import { objectKey } from '../../api/object.ts'
 import { formatAddress } from '../../net/address.ts'
 import { lastAddress } from '../../net/cidr.ts'
-import { groupBy } from '../../plan/collections.ts'
 import { type Pool, parsePool, poolUsage } from './claim.ts'
 import { type HeldAddress, ownerKey } from './ledger.ts'
 

@@ -1,9 +1,10 @@
 /** Overlapping ranges of two allocators, and addresses with two holders. */
+
+import { groupBy } from '../../api/collections.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { formatObjectName } from '../../api/raw-object.ts'
 import { formatRange, intersection, type Range } from '../../net/range.ts'
 import { rangeSet, subtract } from '../../net/range-set.ts'
-import { groupBy } from '../../plan/collections.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import { POOL, poolOwner, pools } from '../facts/address-pools.ts'
 import { IP_POOL, NAD, podAddresses, podSpans } from '../facts/attachments.ts'

@@ -1,12 +1,12 @@
 /** Problems of data plane hosts with the NodeSet API. For the Role/Node API, `status --data-plane` shows what nodes wait for. */
 
+import { groupBy } from '../../api/collections.ts'
 import { asRecord, asStrings } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ageMs, findCondition, formatObjectName, getConditions, getField, getString } from '../../api/raw-object.ts'
 import { closestMatch } from '../../errors/closest-match.ts'
 import { explainState, foldHosts, formatHostNames } from '../../hosts/fold-hosts.ts'
 import { type HostState, judgeHosts } from '../../hosts/judge-hosts.ts'
-import { groupBy } from '../../plan/collections.ts'
 import { DATA_PLANE_DEPLOYMENT, isDeletionConfirmed, isRunningDeployment } from '../../verify/running-deployments.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import * as problems from '../findings/data-plane-findings.ts'

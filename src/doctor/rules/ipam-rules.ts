@@ -1,5 +1,6 @@
 /** Problems with the addresses of data plane hosts: NetConfigs, IPSets and Reservations. */
 
+import { groupBy } from '../../api/collections.ts'
 import { asRecord } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ageMs, findCondition, getConditions, getField, getList, getString } from '../../api/raw-object.ts'
@@ -8,7 +9,6 @@ import { parseAddress } from '../../net/address.ts'
 import { cidrContains } from '../../net/cidr.ts'
 import { rangeContains } from '../../net/range.ts'
 import { rangeSet, setSize, subtract } from '../../net/range-set.ts'
-import { groupBy } from '../../plan/collections.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import { type CloudSubnet, cloudSubnets, NET_CONFIG, RESERVATION, reservations } from '../facts/host-networks.ts'
 import * as problems from '../findings/ipam-findings.ts'

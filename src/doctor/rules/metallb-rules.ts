@@ -1,11 +1,11 @@
 /** Problems of MetalLB pools and advertisements. */
 
+import { groupBy } from '../../api/collections.ts'
 import { asRecord, asStrings } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { getConditions, getString } from '../../api/raw-object.ts'
 import { closestMatch } from '../../errors/closest-match.ts'
 import { formatRange, intersection, type Range } from '../../net/range.ts'
-import { groupBy } from '../../plan/collections.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import {
   advertises,

@@ -1,5 +1,6 @@
 /** Problems of network attachments and pod addresses. */
 
+import { groupBy } from '../../api/collections.ts'
 import { attachedNetworks, requestedNetworks } from '../../api/pod-networks.ts'
 import { getField, getString } from '../../api/raw-object.ts'
 import { closestMatch } from '../../errors/closest-match.ts'
@@ -7,7 +8,6 @@ import { parseAddress } from '../../net/address.ts'
 import { cidrRange, parseCidr } from '../../net/cidr.ts'
 import { rangeCovers } from '../../net/range.ts'
 import { setContains, setSize } from '../../net/range-set.ts'
-import { groupBy } from '../../plan/collections.ts'
 import { readAttachment } from '../../site/import/attachment.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import { attachments, IP_POOL, isPoolOf, NAD, podAddresses, podSpans } from '../facts/attachments.ts'

@@ -1,9 +1,9 @@
 /** Problems of node networking: policies that failed, are outdated, or overwrite each other. */
 
+import { groupBy } from '../../api/collections.ts'
 import { asRecord } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ageMs, findCondition, getField, getList, getNumber, getString } from '../../api/raw-object.ts'
-import { groupBy } from '../../plan/collections.ts'
 import { ENACTMENT, selectedNodes } from '../../verify/readiness/node-policy.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import { NAD, podSpans } from '../facts/attachments.ts'

@@ -1,7 +1,8 @@
 /** Problems of operators that OLM installs. */
+
+import { groupBy } from '../../api/collections.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { describeCommand, findCondition, getString } from '../../api/raw-object.ts'
-import { groupBy } from '../../plan/collections.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import * as problems from '../findings/olm-findings.ts'
 import { matchDuplicates, type Rule, rule } from '../rule.ts'

@@ -1,8 +1,9 @@
 /** Pending Services, with one rule per reason of MetalLB, and Services that must not share an address. */
+
+import { groupBy } from '../../api/collections.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { closestMatch } from '../../errors/closest-match.ts'
 import type { Problem } from '../../errors/finding.ts'
-import { groupBy } from '../../plan/collections.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import {
   formatRanges,

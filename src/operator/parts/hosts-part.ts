@@ -1,8 +1,8 @@
 /** Defines the operator part that counts hosts by verdict as a metric. It reads only, and no Secrets. */
 import { Gauge, type Registry } from 'prom-client'
+import { groupBy } from '../../api/collections.ts'
 import { deploymentKind, nodeSetKind, serviceKind, versionKind } from '../../hosts/data-plane.ts'
 import { type HostsInput, judgeHosts, verdicts } from '../../hosts/judge-hosts.ts'
-import { groupBy } from '../../plan/collections.ts'
 import type { OperatorPart, PartContext } from './part.ts'
 
 const READ = ['get', 'list', 'watch']

@@ -3,12 +3,13 @@
  *
  * Pure. A frozen network stays exactly as the lock has it, whatever the file says.
  */
+
+import { getOwn } from '../../api/collections.ts'
 import type { Finding } from '../../errors/finding.ts'
 import { parseAddress } from '../../net/address.ts'
 import type { Range } from '../../net/range.ts'
 import type { Site } from '../../site/site.ts'
 import type { Locate } from '../address-reader.ts'
-import { getOwn } from '../collections.ts'
 import { networkDnsDomain } from '../dns-names.ts'
 import { type Lock, type LockedNetwork, lockedNetwork } from '../lock.ts'
 import type { Segment } from '../plan.ts'

@@ -3,6 +3,8 @@
  *
  * Pure. Runs for two hundred thousand hosts: hosts that would get their locked address anyway skip the allocator.
  */
+
+import { getOwn } from '../../api/collections.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { type Address, type Family, formatAddress, formatValue } from '../../net/address.ts'
 import { cidrContains, createAddressFormatter, formatCidr, formatConsecutive, lastAddress } from '../../net/cidr.ts'
@@ -10,7 +12,6 @@ import { formatRange, type Range, singleAddressRange } from '../../net/range.ts'
 import { freeRanges, rangeSet } from '../../net/range-set.ts'
 import type { Path, Site } from '../../site/site.ts'
 import { formatOwner, type Locate } from '../address-reader.ts'
-import { getOwn } from '../collections.ts'
 import { hostNames } from '../dns-names.ts'
 import { duplicateAddress, otherFamily, spanOutside } from '../findings/addresses.ts'
 import { nodesNotOnNetwork, tooFewHostAddresses, tooFewNodeAddresses } from '../findings/capacity.ts'

@@ -3,10 +3,11 @@
  *
  * Pure. Every network has its own segment unless the site file chooses to share.
  */
+
+import { groupBy } from '../../api/collections.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { Site } from '../../site/site.ts'
 import { formatOwner, type Locate } from '../address-reader.ts'
-import { groupBy } from '../collections.ts'
 import { lockConflict } from '../findings/lock.ts'
 import { duplicateVlan, noBridge, vlansExhausted } from '../findings/segments.ts'
 import { lintSegments, lintTrunks } from '../lints/segment-lints.ts'

@@ -4,9 +4,9 @@
  * The planner assigns a VIP to each of them; render writes it into the slot's path.
  */
 
+import { groupBy } from '../../api/collections.ts'
 import { type Finding, finding, type Where } from '../../errors/finding.ts'
 import type { Cloud, CloudNetwork, Cluster } from '../../site/site.ts'
-import { groupBy } from '../collections.ts'
 import { fieldHistory } from '../release/releases.ts'
 import {
   type CloudService,

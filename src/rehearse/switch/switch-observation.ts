@@ -4,8 +4,9 @@
  *
  * Pure.
  */
+
+import { groupBy } from '../../api/collections.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { groupBy } from '../../plan/collections.ts'
 import type { Plan, Segment } from '../../plan/plan.ts'
 import { cablesExchanged, portDropsVlan, portMtu, unknownMachine, vlansConnected } from '../findings.ts'
 import type { SwitchPort, Topology } from '../topology.ts'

@@ -1,6 +1,7 @@
 /** Evaluates the output of probes: one check each for reach, VIPs, duplicates and isolation, per cloud. Pure. */
+
+import { groupBy } from '../../api/collections.ts'
 import { type Finding, finding, hasErrors } from '../../errors/finding.ts'
-import { groupBy } from '../../plan/collections.ts'
 import type { Plan, PlannedNetwork } from '../../plan/plan.ts'
 import { formatCount } from '../checks/check-definition.ts'
 import {

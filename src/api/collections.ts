@@ -1,4 +1,4 @@
-/** Groups and looks up by names that people chose. The sandbox uses this folder and must stay independent of `plan/`. */
+/** Groups and records with keys that people chose. */
 
 /** Items by a key, in the order of their first appearance. */
 export function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): ReadonlyMap<K, readonly T[]> {
@@ -12,7 +12,12 @@ export function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Readon
   return groups
 }
 
-/** The value under a name; a Secret may be called "constructor". */
+/** The value under a name; a host may be called "constructor". */
 export function getOwn<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return record && Object.hasOwn(record, name) ? record[name] : undefined
+}
+
+/** A record without the names that every object has. */
+export function emptyRecord<T>(): Record<string, T> {
+  return Object.create(null) as Record<string, T>
 }
