@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { getField } from '../../../src/api/raw-object.ts'
 import { mapConcurrently } from '../../../src/async/map-concurrently.ts'
@@ -11,7 +11,7 @@ import { eraOfExample, exampleSites } from '../../examples.ts'
 import { neverAborted } from '../../never-aborted.ts'
 import { judgeObjects } from './accepted.ts'
 import { isHarmless } from './harmless.ts'
-import { type Admission, findAdmissionObstacle, requireAdmission, startAdmission } from './openstack-admission.ts'
+import { useAdmission } from './openstack-admission.ts'
 import {
   allowedEdits,
   editCloud,
@@ -94,25 +94,23 @@ const refusedEdits: readonly (readonly [string, readonly RefusedEdit[]])[] = [
 // An update of the release is in test/real/deploy/releases.test.ts: these modules panic on objects of a later one.
 describe(`updates of deployed clouds and the operators' own admission (modules ${PINNED_RELEASE})`, () => {
   const cluster = useCluster({ crds: PINNED_RELEASE })
-  let admission: Admission | undefined
-
-  beforeEach(requireAdmission)
-  beforeAll(async () => {
-    if ((await findAdmissionObstacle()) === undefined) admission = await startAdmission(cluster)
-  }, 1_800_000)
-  afterAll(() => admission?.stop())
+  const admission = useAdmission(cluster)
 
   const { deploy, remove, judge } = siteOn(cluster)
 
-  describe.each(examples)('%s', (example) => {
-    let first: Rendered
+  /** The example, deployed before the tests of the block and removed after them. */
+  const useDeployed = (example: string): Rendered => {
+    const first = renderEdited(example, PINNED_RELEASE)
     let deployed: readonly KubeObject[] = []
-
     beforeAll(async () => {
-      first = renderEdited(example, PINNED_RELEASE)
-      if (admission) deployed = await deploy(first.objects)
+      if (admission.running) deployed = await deploy(first.objects)
     }, 300_000)
     afterAll(() => remove(deployed), 300_000)
+    return first
+  }
+
+  describe.each(examples)('%s', (example) => {
+    const first = useDeployed(example)
 
     it.each(Object.keys(allowedEdits))(
       'is accepted when %s',
@@ -130,7 +128,6 @@ describe(`updates of deployed clouds and the operators' own admission (modules $
   })
 
   it('is accepted when two node sets exchange hosts, in the order in which they are written', async () => {
-    const { deploy, remove } = siteOn(cluster)
     const isNodeSet = ({ kind }: KubeObject): boolean => kind === 'OpenStackDataPlaneNodeSet'
     const first = renderEdited('networkers', PINNED_RELEASE)
     const deployed = await deploy(first.objects)
@@ -148,14 +145,7 @@ describe(`updates of deployed clouds and the operators' own admission (modules $
   }, 300_000)
 
   describe.each(refusedEdits)('%s', (example, edits) => {
-    let first: Rendered
-    let deployed: readonly KubeObject[] = []
-
-    beforeAll(async () => {
-      first = renderEdited(example, PINNED_RELEASE)
-      if (admission) deployed = await deploy(first.objects)
-    }, 300_000)
-    afterAll(() => remove(deployed), 300_000)
+    const first = useDeployed(example)
 
     it.each(edits)('is refused before anything is applied when %s', async (_, edit, expected) => {
       const found = await judge(first, renderEdited(example, PINNED_RELEASE, edit, first.lock))

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { renderDocuments } from '../../../src/render/render.ts'
 import { PINNED_RELEASE } from '../../../src/sandbox/crds/release-folders.ts'
@@ -6,7 +6,7 @@ import { useCluster } from '../../cluster.ts'
 import { eraOfExample, exampleSites, planForRelease } from '../../examples.ts'
 import { applyAll, judgeObjects } from './accepted.ts'
 import { isHarmless } from './harmless.ts'
-import { type Admission, findAdmissionObstacle, requireAdmission, startAdmission } from './openstack-admission.ts'
+import { useAdmission } from './openstack-admission.ts'
 
 const examples = exampleSites.filter((name) => eraOfExample(name) === 'today')
 const render = (name: string): readonly KubeObject[] =>
@@ -29,13 +29,7 @@ interface Editable {
 
 describe(`the operators' own admission (modules ${PINNED_RELEASE})`, () => {
   const cluster = useCluster({ crds: PINNED_RELEASE })
-  let admission: Admission | undefined
-
-  beforeEach(requireAdmission)
-  beforeAll(async () => {
-    if ((await findAdmissionObstacle()) === undefined) admission = await startAdmission(cluster)
-  }, 1_800_000)
-  afterAll(() => admission?.stop())
+  const admission = useAdmission(cluster)
 
   const dryRun = (object: KubeObject) => cluster.client.apply(object, { fieldManager: 'stackloom', dryRun: true })
 
@@ -54,7 +48,7 @@ describe(`the operators' own admission (modules ${PINNED_RELEASE})`, () => {
     const update = (kind: string, change: (object: Editable) => void) => dryRun(changed(objects, kind, change))
 
     beforeAll(async () => {
-      if (!admission) return
+      if (!admission.running) return
       const { problems } = await applyAll(planForRelease('two-clouds', PINNED_RELEASE), cluster)
       expect(problems.filter((problem) => !isHarmless(problem))).toEqual([])
     }, 300_000)

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { type TestContext, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, type TestContext, vi } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { createAuthority } from '../../../src/pki/authority.ts'
 import { ensurePrograms, isBuilt } from '../../../src/sandbox/build/ensure-programs.ts'
@@ -34,17 +34,17 @@ const webhooks = {
 }
 
 /** Building takes minutes, so `make test` as a whole uses what is there already. */
-export async function findAdmissionObstacle(): Promise<string | undefined> {
+async function findAdmissionObstacle(): Promise<string | undefined> {
   if (process.env['STACKLOOM_BUILD_ALL'] || process.env['STACKLOOM_SOAK']) return undefined
   if (await isBuilt('openstack-admission', programs, sandboxContext())) return undefined
   return 'openstack-admission is not built; `make test SUITE=render`, `make soak` and `make setup` build it'
 }
 
-export interface Admission {
+interface Admission {
   readonly stop: () => Promise<void>
 }
 
-export async function startAdmission(cluster: Cluster): Promise<Admission> {
+async function startAdmission(cluster: Cluster): Promise<Admission> {
   const { 'openstack-admission': program } = await ensurePrograms(['openstack-admission'], sandboxContext())
   const folder = await mkdtemp(path.join(tmpdir(), 'stackloom-admission-'))
   const authority = await createAuthority({ commonName: 'webhook' })
@@ -139,8 +139,22 @@ async function waitUntilRegistered({ client }: Cluster): Promise<void> {
   )
 }
 
-/** Skips a test by name where the webhooks cannot be had. */
-export async function requireAdmission(context: Pick<TestContext, 'skip'>): Promise<void> {
+/** The webhooks for the tests of the block; where they cannot be had, each test is skipped by name. */
+export function useAdmission(cluster: Cluster): { readonly running: boolean } {
+  let admission: Admission | undefined
+  beforeAll(async () => {
+    if ((await findAdmissionObstacle()) === undefined) admission = await startAdmission(cluster)
+  }, 1_800_000)
+  afterAll(() => admission?.stop())
+  beforeEach(requireAdmission)
+  return {
+    get running() {
+      return admission !== undefined
+    },
+  }
+}
+
+async function requireAdmission(context: Pick<TestContext, 'skip'>): Promise<void> {
   const obstacle = await findAdmissionObstacle()
   if (obstacle !== undefined) context.skip(obstacle)
 }
