@@ -1,4 +1,5 @@
 /** Compares an object with the fields of a release: unknown, missing, and left out. Pure. */
+import { isRecord } from '../../api/json.ts'
 import type { FieldGraph, FieldNode } from './schema-graph.ts'
 
 export type FieldPath = readonly (string | number)[]
@@ -36,20 +37,24 @@ function prune(
   dropped: UnknownField[],
 ): unknown {
   const node = graph.nodes[id]
-  if (!node || typeof value !== 'object' || value === null || isEmpty(node.fields)) return value
+  if (!node) return value
   if (Array.isArray(value)) return pruneItems(value, graph, node.fields['*'], path, dropped)
+  if (!isRecord(value)) return value
   let kept: Record<string, unknown> | undefined
-  for (const [key, child] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    const child = value[key]
     const next = childNode(node, key)
-    path.push(key)
     if (next !== undefined) {
+      if (typeof child !== 'object') continue
+      path.push(key)
       const pruned = prune(child, graph, next, path, dropped)
+      path.pop()
       if (pruned !== child) (kept ??= { ...value })[key] = pruned
     } else if (!node.open) {
-      dropped.push({ path: [...path], known: Object.keys(node.fields) })
+      if (isEmpty(node.fields)) return value
+      dropped.push({ path: [...path, key], known: Object.keys(node.fields) })
       delete (kept ??= { ...value })[key]
     }
-    path.pop()
   }
   return kept ?? value
 }
@@ -89,7 +94,8 @@ export function missingFields(value: unknown, graph: FieldGraph): readonly Field
     const node = graph.nodes[id]
     if (!node || typeof current !== 'object' || current === null) return
     for (const name of node.required ?? []) if (!Object.hasOwn(current, name)) found.push([...path, name])
-    for (const [key, child] of Object.entries(current)) {
+    for (const key of Object.keys(current)) {
+      const child = (current as Readonly<Record<string, unknown>>)[key]
       const next = typeof child === 'object' ? childNode(node, key) : undefined
       if (next === undefined) continue
       path.push(Array.isArray(current) ? Number(key) : key)

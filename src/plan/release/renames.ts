@@ -2,6 +2,7 @@
  * Fields that upstream replaced, in either direction: a site file for an older or a newer release than the target has
  * the other name. The releases that have each of them are in `data/releases.json`.
  */
+import { isRecord } from '../../api/json.ts'
 import { type FieldPath, fieldNames } from './fields.ts'
 import type { FieldGraph } from './schema-graph.ts'
 
@@ -55,21 +56,24 @@ export function moveBuses<T>(value: T, schema: FieldGraph): T {
   return move(value, schema, []) as T
 }
 
-function move(value: unknown, schema: FieldGraph, path: FieldPath): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+/** Copies only what changes; `path` is one list that grows and shrinks. */
+function move(value: unknown, schema: FieldGraph, path: string[]): unknown {
+  if (!isRecord(value)) return value
   let moved: Record<string, unknown> | undefined
-  for (const [key, child] of Object.entries(value)) {
-    const childPath = [...path, key]
-    const bus = typeof child === 'string' && child !== '' ? findBus(childPath, schema) : undefined
-    if (bus === undefined) {
-      const next = move(child, schema, childPath)
-      if (next !== child) (moved ??= { ...value })[key] = next
-      continue
-    }
-    moved ??= { ...value }
-    delete moved[key]
-    // What is written at the newer field is the more specific: a user adds a virtual host there, or another RabbitMQ.
-    moved[bus] = { cluster: child, ...(moved[bus] as object | undefined) }
+  for (const key of Object.keys(value)) {
+    const child = value[key]
+    const isText = typeof child === 'string'
+    if (isText ? child === '' || !Object.hasOwn(replacedBuses, key) : typeof child !== 'object') continue
+    path.push(key)
+    const bus = isText ? findBus(path, schema) : undefined
+    const next = isText ? child : move(child, schema, path)
+    path.pop()
+    if (bus !== undefined) {
+      moved ??= { ...value }
+      delete moved[key]
+      // What is written at the newer field is the more specific: a user adds a virtual host there, or another RabbitMQ.
+      moved[bus] = { cluster: child, ...(moved[bus] as object | undefined) }
+    } else if (next !== child) (moved ??= { ...value })[key] = next
   }
   return moved ?? value
 }
