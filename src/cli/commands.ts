@@ -123,6 +123,12 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./hosts/command.ts'),
   },
   {
+    name: 'certificates',
+    group: 'Observe',
+    summary: 'Show when certificates end, their renewal and old copies',
+    load: () => import('./certificates/command.ts'),
+  },
+  {
     name: 'doctor',
     group: 'Observe',
     summary: 'Diagnose problems, live or from a dump, and print the remedy',

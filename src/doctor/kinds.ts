@@ -63,6 +63,7 @@ const kindVersions: Readonly<Record<string, string>> = {
   'placement.openstack.org/PlacementAPI': 'v1beta1',
   'rabbitmq.openstack.org/RabbitMq': 'v1beta1',
   'rabbitmq.com/RabbitmqCluster': 'v1beta1',
+  'route.openshift.io/Route': 'v1',
   'storage.k8s.io/StorageClass': 'v1',
   'swift.openstack.org/Swift': 'v1beta1',
   'telemetry.openstack.org/Telemetry': 'v1beta1',

@@ -13,7 +13,9 @@ import { unreadKind } from './findings/api-server.ts'
 import { formatSubject } from './paths.ts'
 
 /** A kind to read. Without a namespace: in all namespaces. */
-export interface SnapshotKind extends GroupVersionKind, Pick<ListOptions, 'namespace' | 'labelSelector'> {}
+export interface SnapshotKind
+  extends GroupVersionKind,
+    Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'> {}
 
 /** A snapshot, and findings about its gaps. */
 export interface SnapshotResult {
@@ -105,10 +107,11 @@ async function listKind(
   namespace: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<readonly KubeObject[]> {
-  const { labelSelector } = requested
+  const { labelSelector, fieldSelector } = requested
   const { items } = await reader.list(requested, {
     ...(namespace !== undefined && { namespace }),
     ...(labelSelector !== undefined && { labelSelector }),
+    ...(fieldSelector !== undefined && { fieldSelector }),
     ...(signal && { signal }),
   })
   return items

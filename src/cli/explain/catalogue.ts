@@ -17,6 +17,7 @@ import * as deployDown from '../../deploy/findings/down.ts'
 import * as deployHosts from '../../deploy/findings/hosts.ts'
 import * as deployUp from '../../deploy/findings/up.ts'
 import * as deployUpdate from '../../deploy/findings/update.ts'
+import * as doctorCertificates from '../../doctor/findings/certificate-findings.ts'
 import * as doctorControlPlane from '../../doctor/findings/control-plane-findings.ts'
 import * as doctorDataPlane from '../../doctor/findings/data-plane-findings.ts'
 import * as doctorDns from '../../doctor/findings/dns-findings.ts'
@@ -74,6 +75,7 @@ const modules: readonly object[] = [
   doctorDataPlane,
   doctorDns,
   doctorIpam,
+  doctorCertificates,
   doctorKubernetes,
   doctorMetallb,
   doctorMultus,

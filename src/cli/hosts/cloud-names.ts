@@ -1,6 +1,5 @@
 /** Names clouds by their inventories; a cloud that Stackloom did not deploy has the name of its namespace. */
 import type { Inventory } from '../../deploy/inventory.ts'
-import type { HostState } from '../../hosts/judge-hosts.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type CloudFlags, selectClouds } from '../deployment.ts'
@@ -27,9 +26,9 @@ export async function readKnownInventories(client: KubeClient): Promise<readonly
   }
 }
 
-/** The namespaces that `--cloud` and `-n` select: all without them. Refuses what is no cloud with hosts. */
+/** The namespaces that `--cloud` and `-n` select: all without them. Refuses what is no cloud of the states. */
 export function selectNamespaces(
-  states: readonly HostState[],
+  states: readonly { readonly namespace: string }[],
   cloudNames: CloudNames,
   flags: CloudFlags,
 ): ReadonlySet<string> {

@@ -82,13 +82,6 @@ export const noDefaultClass = problem<{ claim: string; classes: readonly string[
       : `set one in the control plane (storageClass: ${classes[0]}), or make it the default: kubectl annotate storageclass ${classes[0]} storageclass.kubernetes.io/is-default-class=true`,
 })
 
-export const certificateNotReady = problem<{ reason: string; describe: string }>({
-  code: 'SL9624',
-  severity: 'error',
-  message: ({ reason }) => `it is not issued: ${reason}`,
-  remedy: ({ describe }) => `${describe}; then kubectl get certificaterequests,orders in the same namespace`,
-})
-
 export const ruleFailed = problem<{ rule: string; reason: string }>({
   code: 'SL9500',
   severity: 'warning',

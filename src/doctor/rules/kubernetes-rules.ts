@@ -1,14 +1,6 @@
 /** Problems of the cluster itself: nodes, pods, volumes, certificates and blocked deletions. */
 import type { KubeObject } from '../../api/object.ts'
-import {
-  ageMs,
-  describeCommand,
-  findCondition,
-  getConditions,
-  getField,
-  getNumber,
-  getString,
-} from '../../api/raw-object.ts'
+import { ageMs, findCondition, getConditions, getField, getNumber, getString } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
 import { podsOfWorkload } from '../../verify/readiness/pods.ts'
 import { liveReadiness } from '../../verify/readiness/readiness.ts'
@@ -18,6 +10,7 @@ import { CLAIM, waitsForVolumes } from '../facts/service-workloads.ts'
 import * as problems from '../findings/kubernetes-findings.ts'
 import { kindsWithFinalizers } from '../kinds.ts'
 import { links, type Rule, rule } from '../rule.ts'
+import { certificateRules } from './certificate-rules.ts'
 
 const CLASS = 'storage.k8s.io/StorageClass'
 
@@ -212,21 +205,6 @@ const noDefaultClass = rule({
   },
 })
 
-const certificateNotReady = rule({
-  id: 'kubernetes/certificate-not-issued',
-  problem: problems.certificateNotReady,
-  looksAt: ['cert-manager.io/Certificate'],
-  link: links.certManager,
-  match: (cluster) =>
-    cluster.all('cert-manager.io/Certificate').flatMap((about) => {
-      const ready = findCondition(about, 'Ready')
-      if (ready?.status !== 'False') return []
-      if (ageMs(ready.lastTransitionTime, cluster.now) < cluster.context.grace.errorMs) return []
-      const reason = ready.message || ready.reason || 'no reason given'
-      return [{ about, facts: { reason, describe: describeCommand(about) } }]
-    }),
-})
-
 /** Rules that explain findings of all other rules. */
 export const clusterRules: readonly Rule[] = [
   nodeNotReady,
@@ -236,7 +214,7 @@ export const clusterRules: readonly Rule[] = [
   podUnschedulable,
   podCannotRun,
   agentMissing,
-  certificateNotReady,
+  ...certificateRules,
 ]
 
 /** Blocked deletions. */

@@ -1,8 +1,9 @@
 /** The cluster itself. */
-import { bad, condition, crashing, event, object } from '../objects.ts'
+import { bad, condition, crashing, event, NOW, object } from '../objects.ts'
 import { changed, having, meta, type State, status } from '../state.ts'
 
 const since = '2026-03-01T10:00:00Z'
+const daysFromNow = (days: number): string => new Date(NOW + days * 86_400_000).toISOString()
 const claim = object('v1/PersistentVolumeClaim', 'openstack2/mysql-db-openstack-galera-0', {
   spec: { storageClassName: 'local' },
   status: { phase: 'Pending' },
@@ -151,5 +152,29 @@ export const kubernetesStates: readonly State[] = [
     ),
     about: 'Certificate openstack2/keystone',
     says: ['Issuer not found', 'kubectl -n openstack2 describe certificate'],
+  },
+  {
+    rule: 'kubernetes/certificate-ends-soon',
+    when: 'a certificate is past its renewal',
+    objects: having(
+      object('cert-manager.io/v1/Certificate', 'openstack2/keystone', {
+        spec: { issuerRef: { name: 'rootca-internal' } },
+        status: { notAfter: daysFromNow(12), renewalTime: daysFromNow(-18) },
+      }),
+    ),
+    about: 'Certificate openstack2/keystone',
+    says: ['in 12 days', 'rootca-internal has not renewed it', 'kubectl -n openstack2 describe certificate'],
+  },
+  {
+    rule: 'kubernetes/certificate-critical',
+    when: 'a certificate has ended',
+    objects: having(
+      object('cert-manager.io/v1/Certificate', 'openstack2/keystone', {
+        spec: { issuerRef: { name: 'rootca-internal' } },
+        status: { notAfter: daysFromNow(-2), renewalTime: daysFromNow(-32) },
+      }),
+    ),
+    about: 'Certificate openstack2/keystone',
+    says: ['it ended 2 days ago'],
   },
 ]

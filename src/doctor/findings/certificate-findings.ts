@@ -1,0 +1,42 @@
+/** SL9624, SL9645 and SL9646: certificates of cert-manager and of Routes. */
+import { problem } from '../../errors/finding.ts'
+
+export const certificateNotReady = problem<{ reason: string; describe: string }>({
+  code: 'SL9624',
+  severity: 'error',
+  message: ({ reason }) => `it is not issued: ${reason}`,
+  remedy: ({ describe }) => `${describe}; then kubectl get certificaterequests,orders in the same namespace`,
+})
+
+interface EndFacts {
+  /** In words: "in 3 days", "2 days ago". */
+  end: string
+  date: string
+  /** The issuer that should have renewed it; undefined where a user brings the certificate. */
+  issuer: string | undefined
+  describe: string
+}
+
+/** The same remedy for both: only the time that is left differs. */
+const remedy = ({ issuer, describe }: EndFacts): string =>
+  issuer === undefined
+    ? 'replace the certificate; then run stackloom certificates for hosts and Secrets that have older copies'
+    : `${describe}; check that cert-manager runs and the issuer is ready; then stackloom hosts deploy --behind for hosts with the old copy`
+
+const formatIssuer = ({ issuer }: EndFacts): string =>
+  issuer === undefined ? '' : ` and issuer ${issuer} has not renewed it`
+
+export const certificateEnding = problem<EndFacts>({
+  code: 'SL9645',
+  severity: 'warning',
+  message: (facts) => `it ends ${facts.end} (${facts.date})${formatIssuer(facts)}`,
+  remedy,
+})
+
+export const certificateCritical = problem<EndFacts>({
+  code: 'SL9646',
+  severity: 'error',
+  message: (facts) =>
+    `it ${facts.end.endsWith('ago') ? 'ended' : 'ends'} ${facts.end} (${facts.date})${formatIssuer(facts)}`,
+  remedy,
+})
