@@ -14,7 +14,7 @@ import { cidrContains, parseCidr } from '../../net/cidr.ts'
 import { readYamlStream, type YamlReading } from '../../yaml/read.ts'
 import { networkTemplates } from '../network-templates.ts'
 import type { Path } from '../site.ts'
-import { isNodeSetValues, separateNodeSets } from './architecture-node-sets.ts'
+import { isNodeSetValues, orderByCloud, separateNodeSets } from './architecture-node-sets.ts'
 import { type Attachment, importAttachment, parseJson } from './attachment.ts'
 import {
   badAttachment,
@@ -117,9 +117,13 @@ export function selectValuesFiles(folder: string, files: readonly ImportSource[]
     readYamlStream(text, file).some(({ value }) => isNetworkValues(value) && asRecord(value)['kind'] === 'ConfigMap')
   const hasNodeSet = ({ file, text }: ImportSource): boolean =>
     text.includes('nodeset') && readYamlStream(text, file).some(isNodeSetValues)
-  const sources = files.filter((source) => hasValues(source) || hasNodeSet(source))
+  const networkValues = files.filter(hasValues)
+  const sources = orderByCloud(
+    networkValues,
+    files.filter((source) => !hasValues(source) && hasNodeSet(source)),
+  )
   const where = { file: folder, line: 1, column: 1 }
-  if (!sources.some(hasValues))
+  if (networkValues.length === 0)
     return { sources, findings: [finding(notNetworkValues, { reason: 'no file in this folder is one' }, { where })] }
   const others = files.filter((file) => !sources.includes(file)).map(({ file }) => file)
   return { sources, findings: others.length > 0 ? [finding(filesLeftOut, { folder, files: others }, { where })] : [] }

@@ -417,6 +417,25 @@ const triggers: Readonly<Record<keyof typeof problems, () => Imported>> = {
   poolForeign: () => importCluster(snapshot, { name: 'x' }),
   nicUnknown: () => valuesWith({ internalapi: { vlan: 20, subnets: [{ cidr: '172.17.0.0/24' }] } }),
   serviceUnpinned: () => importCluster(snapshot, { name: 'x' }),
+  hostAddressesChosen: () => {
+    const [first] = values
+    if (!first) throw new Error('there is a values file')
+    const { data } = parse(first.text) as { data: Record<string, { subnets: object[] }> }
+    data['internalapi']?.subnets.push({
+      name: 'subnet2',
+      cidr: '172.40.1.0/24',
+      allocationRanges: [{ start: '172.40.1.100', end: '172.40.1.120' }],
+    })
+    const nodes = { 'compute-0': { networks: [{ name: 'internalapi', subnetName: 'subnet2' }] } }
+    const texts = [
+      { metadata: { name: 'network-values' }, data },
+      { metadata: { name: 'nodeset-values' }, data: { nodeset: { nodes } } },
+    ]
+    return importArchitecture(
+      texts.map((text, index) => ({ file: `${index}.yaml`, text: stringify(text) })),
+      { name: 'x' },
+    )
+  },
   segmentUnknown: () => valuesWith({ designate: { lb_addresses: ['172.34.0.80-172.34.0.90'] } }),
   placeholdersLeft: () => valuesWith({ internalapi: { ...internalapi, mtu: 'CHANGEME' } }),
   addressBelowBridge: () => importCluster(withNicAddress(), { name: 'x' }),

@@ -10,7 +10,8 @@ import type { SiteFileCloud, SiteFileHost, SiteFileNodeSet } from '../../api/sit
 import { type Finding, finding, type Where } from '../../errors/finding.ts'
 import { findSecretStart, findUrlPasswords } from '../../ini/credentials.ts'
 import { parseAddress } from '../../net/address.ts'
-import { valueLeftOut } from './findings/existing.ts'
+import { hostAddressesChosen, valueLeftOut } from './findings/existing.ts'
+import { createSubnetPins, type SubnetPins } from './subnet-pins.ts'
 
 export interface NodeSetSource {
   readonly name: string
@@ -36,7 +37,8 @@ export function addNodeSets(
   context: NodeSetContext,
 ): SiteFileCloud {
   if (sources.length === 0) return cloud
-  const imported = sources.map((source) => importNodeSet(source, context))
+  const subnetPins = createSubnetPins(cloud, listTaken(sources, context))
+  const imported = sources.map((source) => importNodeSet(source, subnetPins, context))
   const nodeSets = imported.map(({ nodeSet }) => nodeSet)
   const hosts = imported.flatMap((result) => result.hosts)
   const nova = cloud.services?.['nova']
@@ -47,6 +49,17 @@ export function addNodeSets(
   return { ...cloud, ...(services && { services }), hosts, nodeSets }
 }
 
+/** Every address that a host has already. */
+function listTaken(sources: readonly NodeSetSource[], { addresses }: NodeSetContext): readonly string[] {
+  const nodes = sources.flatMap(({ spec }) => Object.entries(asRecord(spec['nodes'])))
+  return nodes.flatMap(([key, node]) => {
+    const { hostName, networks } = asRecord(node)
+    const fixed = asList(networks).flatMap((network) => asString(asRecord(network)['fixedIP']) ?? [])
+    const held = [key, asString(hostName) ?? key].flatMap((name) => Object.values(addresses?.(name) ?? {}).flat())
+    return [...fixed, ...held]
+  })
+}
+
 interface ImportedNodeSet {
   readonly nodeSet: SiteFileNodeSet
   readonly hosts: readonly SiteFileHost[]
@@ -55,15 +68,17 @@ interface ImportedNodeSet {
 /** What the API server fills in, or the documents have anyway. */
 const DEFAULTS: JsonRecord = { tlsEnabled: true, secretMaxSize: 1_048_576 }
 
-function importNodeSet(source: NodeSetSource, context: NodeSetContext): ImportedNodeSet {
+function importNodeSet(source: NodeSetSource, subnetPins: SubnetPins, context: NodeSetContext): ImportedNodeSet {
   const { name, spec, cell, novaConfig } = source
   const template = asRecord(spec['nodeTemplate'])
   const ansible = asRecord(template['ansible'])
   const varsPath = ['nodeTemplate', 'ansible', 'ansibleVars']
   const ansibleVars = withoutSecrets(asRecord(ansible['ansibleVars']), varsPath, source, context)
   const hosts = Object.entries(asRecord(spec['nodes'])).map(([key, node]) =>
-    importHost(key, asRecord(node), template['networks'], source, context),
+    importHost(key, asRecord(node), template['networks'], { source, subnetPins, context }),
   )
+  for (const { where, ...facts } of subnetPins.takeChosen())
+    context.findings.push(finding(hostAddressesChosen, { nodeSet: name, ...facts }, { where }))
   const networks = sharedNetworks(hosts)
   const services = spec['services']
   const nodeSet = withoutEmpty({
@@ -126,12 +141,17 @@ function sharedNetworks(hosts: readonly SiteFileHost[]): string[] | undefined {
   return hosts.every(({ networks }) => networks?.join() === first?.networks?.join()) ? first?.networks : undefined
 }
 
+interface HostImport {
+  readonly source: NodeSetSource
+  readonly subnetPins: SubnetPins
+  readonly context: NodeSetContext
+}
+
 function importHost(
   key: string,
   node: JsonRecord,
   commonNetworks: unknown,
-  source: NodeSetSource,
-  context: NodeSetContext,
+  { source, subnetPins, context }: HostImport,
 ): SiteFileHost {
   const { hostName, ansible, networks, ...others } = node
   const { ansibleHost, ansibleVars, ...moreAnsible } = asRecord(ansible)
@@ -140,7 +160,7 @@ function importHost(
   const requested = asList(ownList ? networks : commonNetworks).flatMap((item, index) =>
     readHostNetwork(asRecord(item), [...path, index], source, context),
   )
-  const addresses = pinAddresses(requested, [key, asString(hostName) ?? key], context)
+  const addresses = pinAddresses(requested, [key, asString(hostName) ?? key], subnetPins, context)
   const reachedAt = asString(ansibleHost)
   // The field of the site file takes addresses only.
   const isAddress = parseAddress(reachedAt ?? '') !== undefined
@@ -163,18 +183,20 @@ function importHost(
   }) as SiteFileHost
 }
 
-/** The fixed addresses of a host, and those that its IPSet has. */
+/** The fixed addresses of a host, those that its IPSet has, and those in a subnet that the planner would not choose. */
 function pinAddresses(
   requested: readonly HostNetwork[],
   names: readonly string[],
+  subnetPins: SubnetPins,
   context: NodeSetContext,
 ): Readonly<Record<string, string | string[]>> {
   const held = Object.assign({}, ...names.map((name) => context.addresses?.(name))) as Readonly<
     Record<string, readonly string[]>
   >
   const pins: Record<string, string | string[]> = {}
-  for (const { name, fixedIp } of requested) {
-    const [first, ...more] = fixedIp === undefined ? (held[name] ?? []) : [fixedIp]
+  for (const { name, fixedIp, subnet, where } of requested) {
+    const known = fixedIp === undefined ? (held[name] ?? []) : [fixedIp]
+    const [first, ...more] = known.length === 0 && subnet ? subnetPins.choose(name, subnet, where) : known
     if (first !== undefined) pins[name] = more.length === 0 ? first : [first, ...more]
   }
   return pins
@@ -183,11 +205,13 @@ function pinAddresses(
 interface HostNetwork {
   readonly name: string
   readonly fixedIp: string | undefined
+  readonly subnet: string | undefined
+  readonly where: Where | undefined
 }
 
 /** Upstream compares names of networks without case: `InternalApi` is `internalapi`. */
 function readHostNetwork(
-  { name, fixedIP, defaultRoute }: JsonRecord,
+  { name, subnetName, fixedIP, defaultRoute }: JsonRecord,
   path: readonly (string | number)[],
   { locate, name: nodeSet }: NodeSetSource,
   context: NodeSetContext,
@@ -207,7 +231,8 @@ function readHostNetwork(
     const why = 'hosts get their default route on ctlplane'
     leaveOut(`the default route of ${nodeSet} on ${network}`, why, locate([...path, 'defaultRoute']), context)
   }
-  return [{ name: network, fixedIp: asString(fixedIP) }]
+  const where = locate([...path, 'subnetName'])
+  return [{ name: network, fixedIp: asString(fixedIP), subnet: asString(subnetName), where }]
 }
 
 function withoutSecrets(

@@ -58,6 +58,20 @@ export const serviceUnpinned = problem<{ service: string; address: string }>({
   remedy: () => 'pin it below vips in the site file if it must keep this address (`stackloom slots` lists the names)',
 })
 
+export const hostAddressesChosen = problem<{
+  nodeSet: string
+  network: string
+  subnet: string
+  addresses: readonly string[]
+}>({
+  code: 'SL2098',
+  severity: 'warning',
+  message: ({ nodeSet, network, subnet, addresses }) =>
+    `hosts of ${nodeSet} are in ${subnet} of ${network} without an address; ${addresses.slice(0, 8).join(', ')}${addresses.length > 8 ? ', …' : ''} ${addresses.length === 1 ? 'was' : 'were'} pinned`,
+  remedy: () =>
+    'correct addresses of the hosts in the site file if they have others already (`oc get ipset -n NAMESPACE`)',
+})
+
 export const segmentUnknown = problem<{ cloud: string; network: string }>({
   code: 'SL2035',
   severity: 'warning',
