@@ -220,6 +220,17 @@ export function deployment(name: string, ready = 1): KubeObject {
   })
 }
 
+/** The Deployment that `operator install` creates. */
+export function stackloomOperator(...args: readonly string[]): KubeObject {
+  const containers = [{ name: 'operator', args: ['operator', 'run', ...args] }]
+  const installed = deployment('stackloom-operator/stackloom-operator')
+  return {
+    ...installed,
+    metadata: { ...installed.metadata, labels: { 'app.kubernetes.io/name': 'stackloom-operator' } },
+    spec: { ...(installed['spec'] as object), template: { spec: { containers } } },
+  }
+}
+
 /** A ready endpoint of a Service. */
 export function endpoints(name: string): KubeObject {
   const [, own = ''] = name.split('/')

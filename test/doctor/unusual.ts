@@ -1,6 +1,18 @@
 /** Unusual but healthy clusters: no rule may fire. */
 import type { KubeObject } from '../../src/api/object.ts'
-import { attachment, bad, cr, l2, netConfig, node, object, pool, requests, service } from './objects.ts'
+import {
+  attachment,
+  bad,
+  cr,
+  l2,
+  netConfig,
+  node,
+  object,
+  pool,
+  requests,
+  service,
+  stackloomOperator,
+} from './objects.ts'
 import { changed, having, meta, spec, status } from './state.ts'
 
 export interface Unusual {
@@ -11,6 +23,18 @@ export interface Unusual {
 const young = '2026-03-01T11:59:30Z'
 
 export const unusual: readonly Unusual[] = [
+  {
+    when: 'infra-operator is scaled to zero, and the operator of Stackloom assigns addresses',
+    objects: changed(
+      'Deployment openstack-operators/infra-operator-controller-manager',
+      spec({ replicas: 0 }),
+      having(stackloomOperator()),
+    ),
+  },
+  {
+    when: 'the operator of Stackloom observes the addresses of infra-operator',
+    objects: having(stackloomOperator('--observe')),
+  },
   {
     when: 'routes are announced by the frr-k8s of newer OpenShift',
     objects: having(

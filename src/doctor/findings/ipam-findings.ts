@@ -1,4 +1,4 @@
-/** SL9560 to SL9569: addresses of the data plane, and those that two allocators assign. */
+/** SL9560 to SL9569, SL9598: addresses of the data plane, and those that two allocators assign. */
 import { problem } from '../../errors/finding.ts'
 
 export const spansOverlap = problem<{ first: string; other: string; range: string }>({
@@ -80,4 +80,13 @@ export const reservationOrphaned = problem<{ ipSet: string; count: number }>({
   message: ({ ipSet, count }) =>
     `it holds ${count} ${count === 1 ? 'address' : 'addresses'} for IPSet ${ipSet}, which does not exist`,
   remedy: () => 'delete the Reservation if the host no longer exists',
+})
+
+export const twoAllocators = problem<{ ours: string; namespace: string; name: string }>({
+  code: 'SL9598',
+  severity: 'error',
+  message: ({ ours }) =>
+    `it assigns addresses to IPSets, and so does Deployment ${ours}: both may give out the same address`,
+  remedy: ({ namespace, name }) =>
+    `run only one of them: \`kubectl -n ${namespace} scale deployment ${name} --replicas=0\`; \`stackloom ipam status\` then shows whether an address was given out twice`,
 })

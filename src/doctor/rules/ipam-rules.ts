@@ -192,7 +192,38 @@ const reservationOrphaned = rule({
   },
 })
 
+const DEPLOYMENT = 'apps/Deployment'
+
+/** Stackloom's operator does not start beside infra-operator, but that may be started later. */
+const twoAllocators = rule({
+  id: 'ipam/two-allocators',
+  problem: problems.twoAllocators,
+  looksAt: [DEPLOYMENT],
+  match: (cluster) => {
+    const running = cluster.all(DEPLOYMENT).filter((deployment) => getField(deployment, 'spec', 'replicas') !== 0)
+    const ours = running.find(
+      (deployment) =>
+        deployment.metadata.labels?.['app.kubernetes.io/name'] === 'stackloom-operator' && !isObserver(deployment),
+    )
+    if (!ours) return []
+    return running
+      .filter(({ metadata }) => metadata.name === 'infra-operator-controller-manager')
+      .map((about) => {
+        const { namespace = '', name } = about.metadata
+        return { about, facts: { ours: `${ours.metadata.namespace}/${ours.metadata.name}`, namespace, name } }
+      })
+  },
+})
+
+/** An operator that only observes assigns nothing. */
+function isObserver(deployment: KubeObject): boolean {
+  return getList(deployment, 'spec', 'template', 'spec', 'containers').some((container) =>
+    getList(container, 'args').includes('--observe'),
+  )
+}
+
 export const ipamRules: readonly Rule[] = [
+  twoAllocators,
   netConfigMissing,
   netConfigDeletionBlocked,
   twoNetConfigs,

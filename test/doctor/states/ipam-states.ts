@@ -1,11 +1,20 @@
 /** Addresses of hosts, and addresses with two holders. */
-import { bad, cr, netConfig, object } from '../objects.ts'
+import { bad, cr, netConfig, object, stackloomOperator } from '../objects.ts'
 import { changed, having, meta, type State, spec, status, without } from '../state.ts'
 
 const waits = (message: string) => status({ conditions: [bad('Ready', message), bad('ReservationReady', message)] })
 const ipSet = 'IPSet openstack2/compute-0'
 
+const infraOperator = 'openstack-operators/infra-operator-controller-manager'
+
 export const ipamStates: readonly State[] = [
+  {
+    rule: 'ipam/two-allocators',
+    when: 'infra-operator was started beside the operator',
+    objects: having(stackloomOperator()),
+    about: `Deployment ${infraOperator}`,
+    says: ['so does Deployment stackloom-operator/stackloom-operator'],
+  },
   {
     rule: 'ipam/spans-overlap',
     when: 'the sample range of a NetConfig overlaps with pods and VIPs',
