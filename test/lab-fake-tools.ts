@@ -92,7 +92,7 @@ const python = `${fakeProgram('python3', 'Error: no')}
 case "$*" in
 '-m venv '*)
   mkdir -p "$3/bin"
-  for name in pip kolla-ansible kolla-build; do ln -sf "$(dirname "$0")/$name" "$3/bin/$name"; done ;;
+  for name in pip ansible-galaxy kolla-ansible kolla-build; do ln -sf "$(dirname "$0")/$name" "$3/bin/$name"; done ;;
 -c*gethostbyname*) echo "\${FAKE_TOOL_ADDRESS:-10.0.2.250}" ;;
 *) echo 'Python 3.12.4' ;;
 esac
@@ -122,6 +122,7 @@ export function createFakeTools(folder: string, tree: string): FakeTools {
     'ssh-keygen': fakeProgram('ssh-keygen', ''),
     openssl: fakeProgram('openssl', 'error 20 at 0 depth lookup: unable to get local issuer certificate'),
     pip: fakeProgram('pip', 'ERROR: No matching distribution found for kolla-ansible==21.3.0'),
+    'ansible-galaxy': fakeProgram('ansible-galaxy', 'ERROR! Failed to clone a Git repository'),
     'kolla-ansible': fakeProgram('kolla-ansible', ansible),
     'kolla-build': fakeProgram(
       'kolla-build',

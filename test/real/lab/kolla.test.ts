@@ -4,11 +4,17 @@ import { copyFileSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { kollaCollection } from '../../../src/lab/drive/stages/host.ts'
 import { allGroups, knownVariables, readVariableNames } from '../../../src/lab/kolla/release.ts'
 import { findKollaVariables } from '../../../tools/kolla-variables.ts'
 import { kollaVenv } from '../../../tools/lab-setup.ts'
 import { kollaArguments, kollaShare, requireKolla, runAnsible, writeFacts } from './kolla-ansible.ts'
 import { type RenderedLab, renderLabToDisk } from './rendered-lab.ts'
+
+interface Requirement {
+  readonly name: string
+  readonly version: string
+}
 
 let rendered: RenderedLab
 beforeAll(async () => {
@@ -31,6 +37,31 @@ describe('Kolla-Ansible', () => {
     expect(ours['compute']?.hosts).toEqual(['node2'])
     expect(ours['storage']?.hosts).toEqual(['node3'])
   }, 180_000)
+
+  it('finds the collections that it requires in the package ansible, except its own, which is given by a commit', (context) => {
+    requireKolla(context)
+    const read = (file: string) =>
+      (parse(readFileSync(path.join(kollaShare, file), 'utf8')) as { collections: Requirement[] }).collections
+    const listed = execFileSync(
+      path.join(kollaVenv(), 'bin/ansible-galaxy'),
+      ['collection', 'list', '--format', 'json', '-p', path.join(rendered.scratch, 'none')],
+      { encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: rendered.scratch } },
+    )
+    const installed = Object.assign({}, ...Object.values(JSON.parse(listed) as object)) as Record<
+      string,
+      { version: string } | undefined
+    >
+    const required = read('requirements-core.yml')
+    expect(required.length).toBeGreaterThan(5)
+    const unmet = required.filter(({ name, version }) => {
+      const below = /^<(\d+)$/.exec(version)?.[1]
+      return Number.parseInt(installed[name]?.version ?? '', 10) >= Number(below) || !below || !installed[name]
+    })
+    expect(unmet).toEqual([])
+    const [repository = '', commit] = kollaCollection.replace(/^git\+/, '').split(',')
+    expect(read('requirements.yml').map(({ name }) => name)).toEqual([repository])
+    expect(commit).toMatch(/^[0-9a-f]{40}$/)
+  }, 120_000)
 
   it('adds no password', (context) => {
     requireKolla(context)
