@@ -11,9 +11,10 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { addressBlocks } from '../../../src/api/address-block.ts'
 import { ipSets } from '../../../src/api/ipset.ts'
 import type { Condition, GroupVersionKind, KubeObject } from '../../../src/api/object.ts'
+import { getField } from '../../../src/api/raw-object.ts'
 import { main } from '../../../src/cli/main.ts'
 import { dnsMasqs } from '../../../src/controllers/dns/dns-kinds.ts'
-import { ansibleRuns } from '../../../src/dataplane/kinds/ansible-run.ts'
+import { type AnsibleRunStatus, ansibleRuns } from '../../../src/dataplane/kinds/ansible-run.ts'
 import { dataPlaneNodes } from '../../../src/dataplane/kinds/data-plane.ts'
 import { createAuthority } from '../../../src/pki/authority.ts'
 import { useCluster } from '../../cluster.ts'
@@ -59,9 +60,29 @@ const create = (object: KubeObject): Promise<KubeObject> =>
   cluster.client.create({ ...object, metadata: { ...object.metadata, namespace } })
 const get = (kind: GroupVersionKind, name: string): Promise<KubeObject | undefined> =>
   cluster.client.get({ ...kind, namespace, name })
+const count = async (kind: GroupVersionKind): Promise<number> =>
+  (await cluster.client.list(kind, { namespace })).items.length
 const condition = async (kind: GroupVersionKind, name: string, type: string): Promise<string | undefined> => {
   const status = (await get(kind, name))?.['status'] as { conditions?: readonly Condition[] } | undefined
   return status?.conditions?.find((entry) => entry.type === type)?.status
+}
+
+/** Does what kubelet and the Job controller do when the pod of a Job has ended. */
+async function endJob({ metadata }: KubeObject, terminationMessage: string): Promise<void> {
+  const pods = { apiVersion: 'v1', kind: 'Pod' }
+  const name = `${metadata.name}-x`
+  const labels = { 'batch.kubernetes.io/job-name': metadata.name }
+  const containers = [{ name: 'runner', image: 'example.org/runner:1' }]
+  await create({ ...pods, metadata: { name, labels }, spec: { containers, restartPolicy: 'Never' } })
+  const now = new Date().toISOString()
+  const terminated = { exitCode: 0, message: terminationMessage, startedAt: now, finishedAt: now }
+  const containerStatus = { ...containers[0], imageID: '', ready: false, restartCount: 0, state: { terminated } }
+  const podStatus = { phase: 'Succeeded', containerStatuses: [containerStatus] }
+  const toStatus = { type: 'merge', subresource: 'status' } as const
+  await cluster.client.patch({ ...pods, namespace, name }, { status: podStatus }, toStatus)
+  const conditions = ['SuccessCriteriaMet', 'Complete'].map((type) => ({ type, status: 'True' }))
+  const status = { startTime: now, completionTime: now, succeeded: 1, conditions }
+  await cluster.client.patch({ ...jobs, namespace, name: metadata.name }, { status }, toStatus)
 }
 
 beforeAll(async () => {
@@ -105,9 +126,27 @@ describe('an operator that is limited to a namespace', { timeout: 240_000 }, () 
     const nodeTemplate = { ansibleSSHPrivateKeySecret: SSH_SECRET }
     await create(dataPlaneRole('r', { nodeTemplate, deployStrategy: { deploy: true }, services: ['install-os'] }))
     await create(dataPlaneNode('n', { role: 'r', ansibleHost: '192.168.122.1' }))
-    const count = async (kind: GroupVersionKind): Promise<number> =>
-      (await cluster.client.list(kind, { namespace })).items.length
     await expect.poll(() => count(jobs), soon).toBe(1)
+    for (const operator of operators) expect(operator.said()).not.toMatch(/forbidden|SL5114/i)
+  })
+
+  it('records the end of a run with its rights: results of the hosts, the lifetime of the Job, the node', async () => {
+    const [job] = (await cluster.client.list(jobs, { namespace })).items
+    const [run] = (await cluster.client.list(ansibleRuns, { namespace })).items
+    if (!job || !run) throw new Error('a run was requested')
+    const runRef = { ...ansibleRuns, namespace, name: run.metadata.name }
+    await cluster.client.patch(runRef, { spec: { ttlSecondsAfterFinished: 600 } }, { type: 'merge' })
+    await endJob(job, 'n : ok=3 changed=1 unreachable=0 failed=0')
+    const status = async () => ((await cluster.client.get(runRef))?.['status'] ?? {}) as AnsibleRunStatus
+    await expect.poll(async () => (await status()).JobStatus, soon).toBe('Succeeded')
+    expect((await status()).result?.hosts).toMatchObject({ n: { ok: 3, changed: 1 } })
+    const lifetime = async () => getField(await get(jobs, job.metadata.name), 'spec', 'ttlSecondsAfterFinished')
+    await expect.poll(lifetime, soon).toBe(600)
+    await expect.poll(() => condition(dataPlaneNodes, 'n', 'Ready'), soon).toBe('True')
+    for (const operator of operators) expect(operator.said()).not.toMatch(/forbidden|SL5114/i)
+  })
+
+  it('removes what belongs to deleted objects with its rights', async () => {
     for (const kind of [ansibleRuns, dataPlaneNodes, ipSets, dnsMasqs]) {
       for (const { metadata } of (await cluster.client.list(kind, { namespace })).items) {
         await cluster.client.delete({ ...kind, namespace, name: metadata.name })
