@@ -3,7 +3,7 @@ import { testPlan } from '../../test/plan.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Plan } from '../plan/plan.ts'
 import { renderBasePolicies, renderCloudPolicies } from '../render/nmstate.ts'
-import { absentInterfaces, absentRoutes } from './node-policies.ts'
+import { absentInterfaces, absentRoutes, absentState } from './node-policies.ts'
 
 const two = [
   { name: 'rhoso1', namespace: 'openstack' },
@@ -87,5 +87,23 @@ describe('absentRoutes', () => {
   it('keeps what another policy has, whatever the order of its fields', () => {
     const policy = policyOf(testPlan({ nodes: 1 }), 'rhoso1')
     expect(absentRoutes(policy, [sortFields(policy) as KubeObject])).toEqual({ routes: null, 'route-rules': null })
+  })
+
+  it('removes a route on an interface that stays, and leaves one to go with its interface', () => {
+    const vlan = (name: string) => ({ name, type: 'vlan', state: 'up' })
+    const via = (name: string) => ({ destination: '10.9.0.0/24', 'next-hop-interface': name })
+    const policyWith = (interfaces: readonly object[], routes: readonly object[]): KubeObject => ({
+      apiVersion: 'nmstate.io/v1',
+      kind: 'NodeNetworkConfigurationPolicy',
+      metadata: { name: 'p' },
+      spec: { desiredState: { interfaces, routes: { config: routes } } },
+    })
+    const live = policyWith([vlan('a'), vlan('b')], [via('a'), via('b')])
+    expect(absentState(live, [policyWith([vlan('a')], [])])).toEqual({
+      interfaces: [{ name: 'b', type: 'vlan', state: 'absent' }],
+      routes: { config: [{ ...via('a'), state: 'absent' }] },
+      'route-rules': null,
+    })
+    expect(absentState(live, [live])).toBeUndefined()
   })
 })

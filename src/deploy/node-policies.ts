@@ -1,12 +1,12 @@
 /**
  * Removes node networking: sets the interfaces of a policy to `state: absent`, waits, then deletes the policy.
  *
- * A deleted policy would leave its interfaces on the node. What to remove is read from the live policy, so that a cloud
- * can be taken down without its site file. Interfaces that another policy of the node refers to stay.
+ * nmstate leaves what a policy no longer names, and what a deleted policy named. What to remove is read from the live
+ * policy, so that a cloud can be taken down without its site file. Interfaces that another policy of the node refers to stay.
  */
 
 import { asRecord } from '../api/json.ts'
-import type { KubeObject } from '../api/object.ts'
+import type { GroupVersionKind, KubeObject } from '../api/object.ts'
 import { isManagedByStackloom } from '../api/ownership.ts'
 import { getList, getString } from '../api/raw-object.ts'
 import type { KubeClient, ObjectRef } from '../kube/client.ts'
@@ -15,7 +15,11 @@ import { objectReadiness } from '../verify/readiness/readiness.ts'
 import { defaultGrace, progressing, type Readiness } from '../verify/readiness/verdict.ts'
 import { type LiveView, openLiveView, waitUntilReady } from './live-view.ts'
 import { FIELD_MANAGER, findLive, NODE_POLICY } from './object-changes.ts'
-import { nodeKinds, selectedNode } from './stages/node-networking-stage.ts'
+
+export const nodeKinds: readonly GroupVersionKind[] = [
+  { apiVersion: 'v1', kind: 'Node' },
+  { apiVersion: 'nmstate.io/v1beta1', kind: 'NodeNetworkConfigurationEnactment' },
+]
 
 const POLICY = { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' }
 /** Types of interfaces that a policy creates; NICs belong to the machine. */
@@ -59,11 +63,9 @@ async function removeNodePolicy(
   context: StageContext,
 ): Promise<void> {
   const ref = { ...POLICY, name: policy.metadata.name }
-  const absent = absentInterfaces(policy, others)
-  const routes = absentRoutes(policy, others)
-  const isNeeded = absent.length > 0 || Object.values(routes).some((list) => list !== null)
-  if (isNeeded && !isAbsentAlready(policy)) {
-    const patch = { spec: { desiredState: { interfaces: absent, ...routes } } }
+  const desiredState = absentState(policy, others)
+  if (desiredState && !isAbsentAlready(policy)) {
+    const patch = { spec: { desiredState } }
     const written = await client.patch(ref, patch, { type: 'merge', fieldManager: FIELD_MANAGER })
     context.emit({ kind: 'applied', change: 'changed', object: ref })
     const generation = written.metadata.generation ?? 0
@@ -80,6 +82,19 @@ async function removeNodePolicy(
   context.emit({ kind: 'applied', change: 'deleted', object: ref })
 }
 
+/**
+ * What must be absent before the policy changes or goes, with null where nothing of a field must. Undefined: all of it is
+ * in the other policies of the node.
+ */
+export function absentState(policy: KubeObject, others: readonly KubeObject[]): AbsentState | undefined {
+  const interfaces = absentInterfaces(policy, others)
+  const routes = absentRoutes(policy, others)
+  const isNeeded = interfaces.length > 0 || Object.values(routes).some((list) => list !== null)
+  return isNeeded ? { interfaces, ...routes } : undefined
+}
+
+type AbsentState = Readonly<Record<string, unknown>>
+
 /** Bridges before their ports, and nothing that another policy of the same node refers to. */
 export function absentInterfaces(policy: KubeObject, others: readonly KubeObject[]): readonly Interface[] {
   const node = selectedNode(policy)
@@ -95,12 +110,10 @@ export function absentInterfaces(policy: KubeObject, others: readonly KubeObject
 /** By field of the desired state; null, which a merge patch removes, where nothing is absent. */
 type AbsentLists = Readonly<Record<string, { readonly config: readonly unknown[] } | null>>
 
-/**
- * Routes without an interface and rules stay when interfaces go, so they are removed by name. The routes of an interface
- * go with it.
- */
+/** Rules, and routes that do not go with their interface, are removed by name. */
 export function absentRoutes(policy: KubeObject, others: readonly KubeObject[]): AbsentLists {
   const node = selectedNode(policy)
+  const removed = new Set(absentInterfaces(policy, others).map(({ name }) => name))
   const neighbours = others.filter((other) => selectedNode(other) === node)
   const absent = (field: string, isRemoved: (entry: unknown) => boolean) => {
     const entries = (from: KubeObject) => getList(from, 'spec', 'desiredState', field, 'config')
@@ -111,14 +124,15 @@ export function absentRoutes(policy: KubeObject, others: readonly KubeObject[]):
     return config.length > 0 ? { config } : null
   }
   return {
-    routes: absent('routes', (route) => getString(route, 'route-type') !== undefined),
+    routes: absent('routes', (route) => !removed.has(getString(route, 'next-hop-interface') ?? '')),
     'route-rules': absent('route-rules', () => true),
   }
 }
 
 /** The API server sorts the fields of an entry, and rendered ones have their own order. */
 function entryKey(entry: unknown): string {
-  return JSON.stringify(Object.entries(asRecord(entry)).sort(([a], [b]) => (a < b ? -1 : 1)))
+  const fields = Object.entries(asRecord(entry)).filter(([field]) => field !== 'state')
+  return JSON.stringify(fields.sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 /** Interfaces that a policy creates or builds on. */
@@ -133,4 +147,8 @@ function referencedInterfaces(policy: KubeObject): readonly string[] {
 function isAbsentAlready(policy: KubeObject): boolean {
   const interfaces = getList(policy, 'spec', 'desiredState', 'interfaces')
   return interfaces.length > 0 && interfaces.every((iface) => getString(iface, 'state') === 'absent')
+}
+
+export function selectedNode(policy: KubeObject): string {
+  return getString(policy, 'spec', 'nodeSelector', 'kubernetes.io/hostname') ?? 'all'
 }

@@ -52,6 +52,25 @@ describe('fieldDifferences', () => {
     ])
   })
 
+  it('compares the desired state of a node policy as a whole, because nmstate reads all of it', () => {
+    const policy = (desiredState: object): KubeObject => ({
+      apiVersion: 'nmstate.io/v1',
+      kind: 'NodeNetworkConfigurationPolicy',
+      metadata: { name: 'worker-0' },
+      spec: { desiredState },
+    })
+    const vlan = (name: string) => ({ name, type: 'vlan', state: 'up' })
+    const rendered = policy({ interfaces: [vlan('a'), vlan('b')] })
+    expect(fieldDifferences(rendered, policy({ interfaces: [vlan('b'), vlan('a')] }))).toEqual([])
+    const rules = { config: [{ priority: 1 }] }
+    const more = policy({ interfaces: [vlan('a'), { ...vlan('b'), mtu: 9000 }, vlan('c')], 'route-rules': rules })
+    expect(fieldDifferences(rendered, more)).toEqual([
+      { path: 'spec.desiredState.interfaces[name=b].mtu', desired: undefined, live: 9000 },
+      { path: 'spec.desiredState.interfaces[name=c]', desired: undefined, live: vlan('c') },
+      { path: 'spec.desiredState.route-rules', desired: undefined, live: rules },
+    ])
+  })
+
   it('compares stringData of a Secret with data', () => {
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' } }
     const text = { ...secret, stringData: { a: 'x' } }

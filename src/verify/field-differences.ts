@@ -2,10 +2,13 @@
 
 import { isRecord } from '../api/json.ts'
 import type { KubeObject } from '../api/object.ts'
+import { getField } from '../api/raw-object.ts'
+import { formatGroupKind } from '../api/snapshot.ts'
 
 /** A field that differs: `spec.addresses[0]`. */
 export interface FieldDifference {
   readonly path: string
+  /** Undefined when only the live object has the field. */
   readonly desired: unknown
   /** Undefined when the live object does not have the field. */
   readonly live?: unknown
@@ -23,7 +26,21 @@ export function fieldDifferences(desired: KubeObject, live: KubeObject): readonl
       compare(encodeStringData(value), live['data'], 'data', differences)
     else compare(value, live[key], key, differences)
   }
-  return differences
+  const whole = WHOLE_FIELDS[formatGroupKind(desired)]
+  return whole ? [...differences, ...additionalFields(desired, live, whole)] : differences
+}
+
+/** Fields that one program reads as a whole: the server adds nothing to them, and what is not desired has an effect. */
+const WHOLE_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  'nmstate.io/NodeNetworkConfigurationPolicy': ['spec', 'desiredState'],
+}
+
+function additionalFields(desired: KubeObject, live: KubeObject, field: readonly string[]): readonly FieldDifference[] {
+  const reversed: FieldDifference[] = []
+  compare(getField(live, ...field), getField(desired, ...field), field.join('.'), reversed)
+  return reversed
+    .filter((found) => found.live === undefined)
+    .map(({ path, desired: additional }) => ({ path, desired: undefined, live: additional }))
 }
 
 function encodeStringData(stringData: unknown): unknown {

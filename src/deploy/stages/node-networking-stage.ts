@@ -3,9 +3,9 @@
  *
  * A node whose interfaces change may lose its connection for a moment; two at once may cost the cluster its quorum.
  */
-import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
+import { asRecord } from '../../api/json.ts'
+import type { KubeObject } from '../../api/object.ts'
 import { isManagedByStackloom } from '../../api/ownership.ts'
-import { getString } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
 import { CLOUD_LABEL } from '../../render/labels.ts'
 import type { StageContext } from '../../run/stage.ts'
@@ -14,13 +14,9 @@ import { liveReadiness } from '../../verify/readiness/readiness.ts'
 import { progressing, type Readiness, ready } from '../../verify/readiness/verdict.ts'
 import { applyChanges } from '../apply.ts'
 import { waitUntilReady } from '../live-view.ts'
-import { compareObjects, distinctKinds, findLive, NODE_POLICY, objectRef } from '../object-changes.ts'
+import { absentState, nodeKinds, selectedNode } from '../node-policies.ts'
+import { compareObject, compareObjects, distinctKinds, findLive, NODE_POLICY, objectRef } from '../object-changes.ts'
 import { type ApplyDeps, appliedReadiness, applyAndWait, type StageWork } from './apply-and-wait.ts'
-
-export const nodeKinds: readonly GroupVersionKind[] = [
-  { apiVersion: 'v1', kind: 'Node' },
-  { apiVersion: 'nmstate.io/v1beta1', kind: 'NodeNetworkConfigurationEnactment' },
-]
 
 export function nodeNetworkingStage(deps: ApplyDeps, objects: readonly KubeObject[]): StageWork {
   const policies = objects.filter((object) => formatGroupKind(object) === NODE_POLICY)
@@ -35,6 +31,7 @@ export function nodeNetworkingStage(deps: ApplyDeps, objects: readonly KubeObjec
       const steps = groupByNode(policies)
       for (const [done, step] of steps.entries()) {
         context.emit({ kind: 'progress', message: `node ${step.node}`, done, total: steps.length })
+        if (steps[done - 1]?.node !== step.node) await removeFormerState(step.node, policies, deps, context)
         await deleteFailedPolicies(step.policies, deps, context)
         const changes = compareObjects(step.policies, deps.view.index())
         const applied = await applyChanges(changes, { ...deps, concurrency: 1 }, context)
@@ -42,6 +39,34 @@ export function nodeNetworkingStage(deps: ApplyDeps, objects: readonly KubeObjec
         await waitUntilReady(isReady, deps.view, context)
       }
     },
+  }
+}
+
+/**
+ * Removes what the live policies of a node name and the desired ones do not: nmstate would leave it on the node. The clouds
+ * come before the base, because their VLANs are on its bonds. A run that ends here is continued by the next one, which
+ * finds the policy as it is written now.
+ */
+async function removeFormerState(
+  node: string,
+  policies: readonly KubeObject[],
+  deps: ApplyDeps,
+  context: StageContext,
+): Promise<void> {
+  const onNode = groupByNode(policies.filter((policy) => selectedNode(policy) === node)).toReversed()
+  const names = new Set(policies.map(({ metadata }) => metadata.name))
+  for (const policy of onNode.flatMap((step) => step.policies)) {
+    const index = deps.view.index()
+    const live = findLive(objectRef(policy), index)
+    // The fields of a policy that is another owner's are not removed: the apply that follows reports the conflict.
+    if (!live || !isManagedByStackloom(live)) continue
+    const others = index.all(NODE_POLICY).filter(({ metadata }) => !names.has(metadata.name))
+    const state = absentState(live, [...policies, ...others])
+    if (!state) continue
+    const desiredState = Object.fromEntries(Object.entries(state).filter(([, value]) => value !== null))
+    const absent = { ...policy, spec: { ...asRecord(policy['spec']), desiredState } }
+    const applied = await applyChanges([compareObject(absent, live)], deps, context)
+    await waitUntilReady(() => appliedReadiness([absent], applied, deps.readiness(context)), deps.view, context)
   }
 }
 
@@ -87,8 +112,4 @@ export function groupByNode(policies: readonly KubeObject[]): readonly NodeStep[
     const steps = [onNode.filter(isBase), onNode.filter((policy) => !isBase(policy))]
     return steps.filter((step) => step.length > 0).map((step) => ({ node, policies: step }))
   })
-}
-
-export function selectedNode(policy: KubeObject): string {
-  return getString(policy, 'spec', 'nodeSelector', 'kubernetes.io/hostname') ?? 'all'
 }

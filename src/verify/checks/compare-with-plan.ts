@@ -34,7 +34,7 @@ export function compareWithPlan(
       .map(({ path, desired, live: has }) =>
         finding(
           plannedDiffers,
-          { what, path, planned: formatValue(desired), live: has === undefined ? 'absent' : formatValue(has) },
+          { what, path, planned: formatValue(desired), live: formatValue(has) },
           { where: locateObject(found, path) },
         ),
       )
@@ -42,6 +42,7 @@ export function compareWithPlan(
 }
 
 function formatValue(value: unknown): string {
+  if (value === undefined) return 'absent'
   const text = typeof value === 'string' ? value.trim() : JSON.stringify(value)
   return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH - 1)}…` : text
 }

@@ -8,6 +8,7 @@ import { useFolder } from '../../folder.ts'
 import { prepareCluster, type RunningActors, runCommands, startActors } from './deployment-fixture.ts'
 
 const POLICY = { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' }
+const NODE_STATE = { apiVersion: 'nmstate.io/v1beta1', kind: 'NodeNetworkState' }
 const rhoso1 = { name: 'rhoso1', namespace: 'openstack' }
 const rhoso2 = { name: 'rhoso2', namespace: 'openstack2' }
 
@@ -15,12 +16,14 @@ interface Words {
   readonly clouds: readonly object[]
   readonly nodes?: number
   readonly isolation?: 'vlan-per-cloud' | 'shared-vlan'
+  readonly forwarding?: 'block' | 'allow'
 }
 
 /** JSON is YAML. */
-function siteOf({ clouds, nodes = 2, isolation = 'vlan-per-cloud' }: Words): string {
+function siteOf({ clouds, nodes = 2, isolation = 'vlan-per-cloud', forwarding = 'block' }: Words): string {
   const cluster = {
     dns: ['192.168.122.1'],
+    isolation: { forwarding },
     nodes: Array.from({ length: nodes }, (_, index) => ({ name: `worker-${index}`, nic: 'enp6s0' })),
   }
   return JSON.stringify({
@@ -79,6 +82,16 @@ describe('node networking', { timeout: 600_000 }, () => {
       )
       .sort()
   }
+  /** What a node has: interfaces by name, and the number of routes and rules. */
+  const stateOf = async (node: string) => {
+    const state = await cluster.client.get({ ...NODE_STATE, name: node })
+    const list = (...path: readonly string[]) => getList(state, 'status', 'currentState', ...path)
+    return {
+      interfaces: list('interfaces').flatMap((iface) => getString(iface, 'name') ?? []),
+      routes: list('routes', 'config').length,
+      rules: list('route-rules', 'config').length,
+    }
+  }
   /** Changes of a policy, in order. */
   const doneTo = (events: string, name: string): readonly string[] =>
     events
@@ -124,6 +137,64 @@ describe('node networking', { timeout: 600_000 }, () => {
       expect(await policies()).toEqual(ofOthers(before, /worker-1/))
       await down('--all')
       expect(await policies()).toEqual({})
+    })
+  })
+
+  describe('that changes in the site file', () => {
+    const withRoute = { networks: { internalapi: { routes: [{ destination: '10.9.0.0/24', nexthop: '+1' }] } } }
+    const withoutStorage = { ...rhoso1, networks: { storage: false } }
+    const expectPlanned = async () => expect((await stackloom('diff')).out).not.toMatch(/worker-\d/)
+
+    it('loses the interfaces of a network that left the cloud, with its rules, and keeps the others', async () => {
+      await rm(path.join(folder, 'site.lock.yaml'), { force: true })
+      await write({ clouds: [{ ...rhoso1, ...withRoute }, rhoso2] })
+      await up()
+      const before = await stateOf('worker-0')
+      expect(before.interfaces).toContain('enp6s0.21')
+      const others = ofOthers(await policies(), /^openstack-/)
+      await write({ clouds: [{ ...withoutStorage, networks: { ...withRoute.networks, storage: false } }, rhoso2] })
+      const shown = await stackloom('diff')
+      expect(shown.out).toContain('enp6s0.21')
+      const events = await up('--events', 'jsonl')
+      expect(doneTo(events, 'openstack-worker-0')).toEqual(['changed', 'changed'])
+      const after = await stateOf('worker-0')
+      expect(after).toEqual({
+        interfaces: before.interfaces.filter((name) => name !== 'enp6s0.21'),
+        routes: before.routes - 1,
+        rules: before.rules - 1,
+      })
+      expect(ofOthers(await policies(), /^openstack-/)).toEqual(others)
+      await expectPlanned()
+    })
+
+    it('loses a route on an interface that stays', async () => {
+      const before = await stateOf('worker-1')
+      await write({ clouds: [withoutStorage, rhoso2] })
+      await up()
+      expect(await stateOf('worker-1')).toEqual({ ...before, routes: before.routes - 1 })
+      await expectPlanned()
+    })
+
+    it('loses the rules of every cloud when forwarding is allowed', async () => {
+      const before = await stateOf('worker-1')
+      expect(before.rules).toBeGreaterThan(0)
+      await write({ clouds: [withoutStorage, rhoso2], forwarding: 'allow' })
+      await up()
+      expect(await stateOf('worker-1')).toEqual({ ...before, routes: 0, rules: 0 })
+      await expectPlanned()
+    })
+
+    it('is completed by the next run when one ended after it had removed an interface', async () => {
+      const before = await stateOf('worker-0')
+      const live = await cluster.client.get({ ...POLICY, name: 'openstack-worker-0' })
+      const interfaces = [{ name: 'enp6s0.22', type: 'vlan', state: 'absent' }]
+      const metadata = { name: 'openstack-worker-0', labels: live?.metadata.labels ?? {} }
+      const spec = { ...(live?.['spec'] as object), desiredState: { interfaces } }
+      await cluster.client.apply({ ...POLICY, metadata, spec }, { fieldManager: 'stackloom' })
+      await up()
+      expect((await stateOf('worker-0')).interfaces.toSorted()).toEqual(before.interfaces.toSorted())
+      await expectPlanned()
+      await down('--all')
     })
   })
 

@@ -111,4 +111,19 @@ describe('applyDesiredState', () => {
     const after = applyDesiredState(before, { interfaces: [vlan('ospbr', '192.168.133.10')] })
     expect(after.interfaces).toEqual([{ ...vlan('ospbr', '192.168.133.10'), mtu: 9000 }])
   })
+
+  it('adds routes and rules to those of the node and removes absent ones, and routes with their interface', () => {
+    const route = { destination: '10.1.0.0/24', 'next-hop-interface': 'enp6s0.20' }
+    const blackhole = { destination: '10.2.0.0/24', 'route-type': 'blackhole' }
+    const rule = (priority: number) => ({ 'route-table': 1, priority })
+    const first = { interfaces: [vlan('enp6s0.20', '172.17.0.10')], routes: { config: [route] } }
+    const second = { routes: { config: [blackhole] }, 'route-rules': { config: [rule(1), rule(2)] } }
+    const both = applyDesiredState(applyDesiredState({}, first), second)
+    expect(both['routes']).toEqual({ config: [route, blackhole] })
+    const after = applyDesiredState(both, {
+      interfaces: [{ name: 'enp6s0.20', state: 'absent' }],
+      'route-rules': { config: [{ ...rule(1), state: 'absent' }] },
+    })
+    expect(after).toEqual({ interfaces: [], routes: { config: [blackhole] }, 'route-rules': { config: [rule(2)] } })
+  })
 })

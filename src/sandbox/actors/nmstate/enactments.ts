@@ -165,7 +165,29 @@ export function applyDesiredState(before: NetworkState, desired: NetworkState): 
     else interfaces.set(wanted.name, mergeFields(interfaces.get(wanted.name) ?? {}, wanted) as Interface)
   }
   const { interfaces: _, ...sections } = desired
-  return { ...before, ...sections, interfaces: [...interfaces.values()] }
+  const lists = ['routes', 'route-rules'].flatMap((section) => {
+    const entries = mergeEntries(listEntries(before[section]), listEntries(desired[section]))
+    const config = entries.filter(({ 'next-hop-interface': via }) => typeof via !== 'string' || interfaces.has(via))
+    return config.length > 0 || section in before ? [[section, { config }] as const] : []
+  })
+  return { ...before, ...sections, ...Object.fromEntries(lists), interfaces: [...interfaces.values()] }
+}
+
+type Entry = Readonly<Record<string, unknown>>
+
+function listEntries(section: unknown): readonly Entry[] {
+  const config = isRecord(section) ? section['config'] : undefined
+  return Array.isArray(config) ? config.filter(isRecord) : []
+}
+
+/** Routes and rules are added to those of the node; an absent one removes every entry that has its fields. */
+function mergeEntries(before: readonly Entry[], desired: readonly Entry[]): readonly Entry[] {
+  let entries = before
+  for (const { state, ...fields } of desired) {
+    const others = entries.filter((entry) => Object.entries(fields).some(([field, value]) => entry[field] !== value))
+    entries = state === 'absent' ? others : [...others, fields]
+  }
+  return entries
 }
 
 function mergeFields(old: unknown, wanted: unknown): unknown {
