@@ -91,7 +91,7 @@ const refusedEdits: readonly (readonly [string, readonly RefusedEdit[]])[] = [
   ],
 ]
 
-// An update of the release is in test/real/deploy/releases.test.ts: these modules panic on objects of a later one.
+// An update of the release is in admission-releases.test.ts.
 describe(`updates of deployed clouds and the operators' own admission (modules ${PINNED_RELEASE})`, () => {
   const cluster = useCluster({ crds: PINNED_RELEASE })
   const admission = useAdmission(cluster)
