@@ -18,7 +18,7 @@ import {
   formatReview,
   parseReview,
 } from './admission.ts'
-import { measureJson } from './json-complexity.ts'
+import { countValues, measureJson } from './json-complexity.ts'
 import { listenUntilAborted, type RunningServer, requestLimits } from './listening-server.ts'
 import { type Log, silentLog, withFields } from './log.ts'
 
@@ -95,9 +95,13 @@ function tlsOptions({ certificate, privateKey }: Credentials): {
 /** Every client in the cluster can connect, and the memory limit of the operator is 512 Mi. */
 const TOTAL_BODY_LIMIT = 48 * 1024 * 1024
 
-/** Above any object that the CRDs allow, with its old version and managed fields; JSON.parse took 30 ms for as many empty lists. */
-const MAX_VALUES = 100_000
+/** Keys and values of an object. JSON.parse takes about 20 ms for as many empty lists. */
+const MAX_OBJECT_VALUES = 80_000
+/** An update has the object and its old version: what could be created can be changed. */
+const MAX_VALUES = 2 * MAX_OBJECT_VALUES + 1_000
 const MAX_DEPTH = 200
+/** etcd stores objects of 1.5 MiB; a review has two of them, the user and the options of the request. */
+const BODY_LIMIT = 4 * 1024 * 1024
 
 interface BodyBudget {
   /** False when the bytes do not fit. */
@@ -146,7 +150,7 @@ async function review(
   query: string,
   deps: ServerDeps,
 ): Promise<HttpError | undefined> {
-  const { bodyLimit = 3 * 1024 * 1024 } = deps
+  const { bodyLimit = BODY_LIMIT } = deps
   if (request.method !== 'POST') return { code: 405, text: 'reviews must be posted' }
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
     return { code: 415, text: 'reviews must be application/json' }
@@ -156,10 +160,20 @@ async function review(
     if ('code' in received) return received
     const admission = parseReview(received.body)
     if ('problem' in admission) return { code: 400, text: admission.problem }
+    if (isTooLarge(admission, received.values)) {
+      const reason = `an object may have at most ${MAX_OBJECT_VALUES} keys and values: with more, later changes could not be reviewed`
+      send(response, { code: 200, text: formatReview(admission, { allowed: false, reason }) }, 'application/json')
+      return undefined
+    }
     return await runHandler(admission, response, handler, query, deps)
   } finally {
     deps.bodies.giveBack(received.taken)
   }
+}
+
+/** Only the new version counts: one that was stored without this webhook can be made smaller. */
+function isTooLarge({ object }: AdmissionRequest, values: number): boolean {
+  return values > MAX_OBJECT_VALUES && countValues(object, MAX_OBJECT_VALUES + 1) > MAX_OBJECT_VALUES
 }
 
 async function runHandler(
@@ -200,7 +214,7 @@ function requestedTimeoutMs(query: string): number | undefined {
   return seconds === undefined ? undefined : Number(seconds) * 900
 }
 
-type ReceivedBody = (HttpError | { readonly body: string }) & {
+type ReceivedBody = (HttpError | { readonly body: string; readonly values: number }) & {
   /** Bytes to give back to the budget after the review. */
   readonly taken: number
 }
@@ -234,7 +248,7 @@ async function receiveBody(request: IncomingMessage, limit: number, bodies: Body
   if (values > MAX_VALUES || depth > MAX_DEPTH) {
     return { code: 413, text: `a review may have at most ${MAX_VALUES} values, ${MAX_DEPTH} levels deep`, taken }
   }
-  return { body: bytes.toString('utf8'), taken }
+  return { body: bytes.toString('utf8'), values, taken }
 }
 
 function send(response: ServerResponse, { code, text }: HttpError, type = 'text/plain; charset=utf-8'): void {

@@ -209,6 +209,31 @@ describe('the admission server', () => {
     await stop()
   })
 
+  it('reviews a change of every object whose creation it allowed', async () => {
+    const { ask, stop } = await serving(() => ({ allowed: true }))
+    const sized = (subnets: number) => ({
+      ...object,
+      spec: Array.from({ length: subnets }, (_, n) => ({ name: `s${n}`, cidr: '10.0.0.0/30', ranges: [{ start: 'a' }] })),
+    })
+    const decide = async (next: object, old?: object): Promise<unknown> => {
+      const answer = await ask(JSON.stringify({ ...review, request: { ...request, object: next, oldObject: old ?? null } }))
+      expect(answer.code).toBe(200)
+      return (JSON.parse(answer.body) as { readonly response: { readonly allowed: boolean } }).response.allowed
+    }
+    // The largest that is allowed, by bisection.
+    let [allowed, refused] = [1, 13_000]
+    while (refused - allowed > 1) {
+      const middle = Math.floor((allowed + refused) / 2)
+      if (await decide(sized(middle))) allowed = middle
+      else refused = middle
+    }
+    expect(allowed).toBeGreaterThan(6_000)
+    expect(await decide(sized(allowed), sized(allowed))).toBe(true)
+    // Stored where no webhook was registered: it can be made smaller.
+    expect(await decide(sized(1), sized(refused))).toBe(true)
+    await stop()
+  })
+
   it('leaves the decision to the failure policy when a handler fails or takes too long', async () => {
     const broken = await serving(() => {
       throw new Error('no cache yet')

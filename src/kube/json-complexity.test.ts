@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { measureJson } from './json-complexity.ts'
+import { countValues, measureJson } from './json-complexity.ts'
 
 const measure = (text: string) => measureJson(Buffer.from(text))
 
@@ -10,5 +10,15 @@ describe('measureJson', () => {
 
   it.each(['', '"', '"\\', ']]]]', '{"a', '\u0000'])('ends for text that is not JSON: %j', (text) => {
     expect(measure(text).depth).toBeLessThanOrEqual(1)
+  })
+})
+
+describe('countValues', () => {
+  it('counts keys and values of nested values', () => {
+    expect(countValues({ a: [1, { b: 'c' }], d: null }, 100)).toBe(9)
+  })
+
+  it('stops at the limit', () => {
+    expect(countValues(Array.from({ length: 1_000 }), 10)).toBe(10)
   })
 })

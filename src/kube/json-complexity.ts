@@ -1,7 +1,8 @@
 /**
- * Measures JSON before it is parsed: a few bytes per value make a small text slow to parse, and brackets nest for free.
+ * Measures JSON before it is parsed, because a few bytes per value make a small text slow to parse and brackets nest for
+ * free; and counts the values of one part of it afterwards.
  *
- * Pure, and linear in the bytes. Does not check the syntax.
+ * Pure and linear. Does not check the syntax.
  */
 
 export interface JsonComplexity {
@@ -38,4 +39,19 @@ function findStringEnd(bytes: Buffer, start: number): number {
   let index = start
   while (index < bytes.length && bytes[index] !== QUOTE) index += bytes[index] === BACKSLASH ? 2 : 1
   return index
+}
+
+/** Counts keys and values of a parsed value, up to the limit. */
+export function countValues(value: unknown, limit: number): number {
+  const open: unknown[] = [value]
+  let values = 0
+  while (open.length > 0 && values < limit) {
+    const next = open.pop()
+    values += 1
+    if (typeof next !== 'object' || next === null) continue
+    const children = Object.values(next)
+    if (!Array.isArray(next)) values += children.length
+    for (const child of children) open.push(child)
+  }
+  return Math.min(values, limit)
 }
