@@ -43,6 +43,9 @@ export function createDataPlane(options: DataPlaneOptions): {
   const caches = createCaches(runtime, services, options)
   const runs = createRunIndex({ runtime, record })
   const views = createNodeViews({ caches, runs, retry })
+  caches.nodes.subscribe(({ kind, object }) => {
+    if (kind === 'deleted') views.forget(object)
+  })
   // A status that a role writes about itself concerns none of its nodes.
   const ownWrites = createOwnWrites()
   const writer = createWriter({ client, fieldManager: FIELD_MANAGER })

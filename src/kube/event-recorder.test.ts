@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { isCollected } from '../../test/garbage.ts'
 import { type ManualClock, manualClock, settled } from '../../test/manual-clock.ts'
 import { type MemoryCluster, memoryCluster } from '../../test/memory-cluster.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -150,6 +151,17 @@ describe('the event recorder', () => {
     const note = String(harness.cluster.objects('Event')[0]?.['note'])
     expect(Buffer.byteLength(note)).toBeLessThanOrEqual(1024)
     expect(note).toMatch(/^ü+…$/)
+    await harness.stop()
+  })
+
+  it('does not keep the objects that events are about', async () => {
+    const harness = startRecorder()
+    const about = (): WeakRef<object> => {
+      const regarding = { ...pool('a'), spec: { text: 'x'.repeat(1_000) } }
+      harness.recorder.record({ ...exhausted('a'), regarding })
+      return new WeakRef(regarding)
+    }
+    expect(await isCollected(about())).toBe(true)
     await harness.stop()
   })
 

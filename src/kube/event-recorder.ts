@@ -107,7 +107,8 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     queue.forget(key)
   }
 
-  const record = (event: EventRecord): void => {
+  const record = (recorded: EventRecord): void => {
+    const event = withoutContents(recorded)
     const key = seriesKey(event)
     const now = clock.now()
     const existing = series.get(key)
@@ -212,16 +213,29 @@ function buildEvent({ event, firstSeen }: Series, options: EventRecorderOptions,
     type,
     reason: reason.slice(0, 128),
     action: action.slice(0, 128),
-    note: truncate(note, 1024),
+    note,
     regarding: referenceTo(regarding),
     ...(related && { related: referenceTo(related) }),
   }
 }
 
 function referenceTo({ apiVersion, kind, metadata }: KubeObject): object {
-  const { name, namespace, uid, resourceVersion } = metadata
-  const defined = Object.entries({ namespace, uid, resourceVersion }).filter(([, value]) => value !== undefined)
-  return { apiVersion, kind, name, ...Object.fromEntries(defined) }
+  return { apiVersion, kind, ...metadata }
+}
+
+/** A series is kept for minutes, and its objects may be large and deleted by then: only what is written is kept. */
+function withoutContents({ regarding, related, note, ...event }: EventRecord): EventRecord {
+  const identity = ({ apiVersion, kind, metadata }: KubeObject): KubeObject => {
+    const { name, namespace, uid, resourceVersion } = metadata
+    const defined = Object.entries({ namespace, uid, resourceVersion }).filter(([, value]) => value !== undefined)
+    return { apiVersion, kind, metadata: { name, ...Object.fromEntries(defined) } }
+  }
+  return {
+    ...event,
+    note: truncate(note, 1024),
+    regarding: identity(regarding),
+    ...(related && { related: identity(related) }),
+  }
 }
 
 /** Events with the same key belong to one series. */

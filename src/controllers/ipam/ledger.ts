@@ -142,6 +142,8 @@ export interface Ledger {
   readonly count: (id: BlockId) => number
 }
 
+const MAX_NAMES = 20_000
+
 export function createLedger(): Ledger {
   const blocks = new Map<string, { readonly object: AddressBlock; readonly held: ReadonlyMap<string, HeldAddress> }>()
   const holders = new Map<string, AddressHolder>()
@@ -152,6 +154,8 @@ export function createLedger(): Ledger {
   const nameFor = (id: BlockId): string => {
     const key = blockKey(id)
     const name = names.get(key) ?? blockName(id)
+    // Segments are named by tenants, who can name another one with each change.
+    if (names.size >= MAX_NAMES) names.clear()
     names.set(key, name)
     return name
   }

@@ -27,14 +27,18 @@ export interface NodeSettingsCache {
   readonly settings: (node: DataPlaneNode, role: DataPlaneRole | undefined) => NodeSettings
   readonly step: (namespace: string, name: string) => Step
   readonly stepHash: (effective: EffectiveNode, step: RunnableStep, inputs: StepHashInputs) => string
+  /** For a node that is gone: what is kept of it may have the size of an object. */
+  readonly forget: (node: DataPlaneNode) => void
 }
 
-const MAX_TEXTS = 1_000
+/** Of all texts whose variables are kept: a tenant can change its own as often as it likes. */
+const MAX_CHARACTERS = 8 * 1024 * 1024
 const MAX_NODES = 100_000
 
 export function createNodeSettingsCache(services: Pick<CacheReader<DataPlaneService>, 'get'>): NodeSettingsCache {
   const byNode = new Map<string, NodeSettings & { readonly generations: string }>()
   const varsByText = new Map<string, AnsibleVars>()
+  let characters = 0
   const builtInSteps = new Map<string, Step>()
   const steps = new WeakMap<DataPlaneService, Step>()
   const hashes = new WeakMap<EffectiveNode, Map<Step, StepHashInputs & { readonly hash: string }>>()
@@ -42,9 +46,13 @@ export function createNodeSettingsCache(services: Pick<CacheReader<DataPlaneServ
   const parseVars = (text = ''): AnsibleVars => {
     const known = varsByText.get(text)
     if (known) return known
-    if (varsByText.size > MAX_TEXTS) varsByText.clear()
+    if (characters > MAX_CHARACTERS) {
+      varsByText.clear()
+      characters = 0
+    }
     const vars = parseAnsibleVars(text)
     varsByText.set(text, vars)
+    characters += text.length
     return vars
   }
   return {
@@ -60,13 +68,13 @@ export function createNodeSettingsCache(services: Pick<CacheReader<DataPlaneServ
       return resolved
     },
     step: (namespace, name) => {
-      const key = `${namespace}/${name}`
-      const service = services.get(key)
-      const known = service ? steps.get(service) : builtInSteps.get(key)
+      const service = services.get(`${namespace}/${name}`)
+      const known = service ? steps.get(service) : builtInSteps.get(name)
       if (known) return known
       const step = resolveStep(name, namespace, service)
       if (service) steps.set(service, step)
-      else builtInSteps.set(key, step)
+      // A name that is neither is a text of a tenant: it is not kept.
+      else if (step.kind === 'runnable') builtInSteps.set(name, step)
       return step
     },
     stepHash: (effective, step, { addresses, request, mounted }) => {
@@ -78,6 +86,7 @@ export function createNodeSettingsCache(services: Pick<CacheReader<DataPlaneServ
       hashes.set(effective, byStep)
       return hash
     },
+    forget: ({ metadata }) => void byNode.delete(metadata.uid ?? ''),
   }
 }
 

@@ -70,6 +70,7 @@ export interface NodeViews {
   /** Reads the Secrets and ConfigMaps of the node where they changed. */
   readonly view: (node: DataPlaneNode, now: number, signal: AbortSignal) => Promise<NodeView>
   readonly settings: NodeSettingsCache['settings']
+  readonly forget: NodeSettingsCache['forget']
 }
 
 export function createNodeViews(deps: NodeViewDeps): NodeViews {
@@ -77,6 +78,7 @@ export function createNodeViews(deps: NodeViewDeps): NodeViews {
   return {
     view: (node, now, signal) => withContents((find) => buildNodeView(deps, settings, { node, now, find }), signal),
     settings: settings.settings,
+    forget: settings.forget,
   }
 }
 
