@@ -71,6 +71,17 @@ describe('A run', () => {
     expect(ask(run('x'), { others: [other] })).toEqual({ kind: 'wait', why })
   })
 
+  it('does not wait longer than a run can take for one of another namespace, which may be served by no operator', () => {
+    const other = run('y', working('a'), { namespace: 'other' })
+    const after = (minutes: number): AttemptDecision => ask(run('x'), { others: [other], nowMs: NOW + minutes * 60_000 })
+    expect(after(65).kind).toBe('wait')
+    expect(after(75).kind).toBe('begin')
+    // Written for a day that is still to come.
+    expect(after(-15).kind).toBe('begin')
+    const neighbour = run('y', working('a'))
+    expect(ask(run('x'), { others: [neighbour], nowMs: NOW + 75 * 60_000 }).kind).toBe('wait')
+  })
+
   it('does not wait for a run of another namespace with unknown hosts', () => {
     const other = run('y', working('*'), { namespace: 'other' })
     expect(ask(run('x'), { others: [other] }).kind).toBe('begin')

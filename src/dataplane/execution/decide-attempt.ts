@@ -106,7 +106,7 @@ function decidePending(known: AttemptInputs): AttemptDecision {
     const tries = run.status?.tries ?? 0
     return { kind: 'wait', why: `attempt ${tries + 1} of ${maxAttempts(run)} follows later`, forMs: remainingMs }
   }
-  const conflicting = findConflictingRun(run, addresses, others)
+  const conflicting = findConflictingRun(run, addresses, others, { nowMs, settings })
   if (conflicting) return { kind: 'wait', why: formatConflict(run, conflicting) }
   return { kind: 'begin', attempt: (run.status?.tries ?? 0) + 1 }
 }
@@ -132,14 +132,24 @@ export function findConflictingRun(
   run: AnsibleRun,
   addresses: readonly string[] | undefined,
   others: readonly AnsibleRun[],
+  time: Pick<AttemptInputs, 'nowMs' | 'settings'>,
 ): AnsibleRun | undefined {
   return others.find((other) => {
     if (other.status?.JobStatus !== 'Running' || isSameRun(other, run)) return false
+    const isNeighbour = other.metadata.namespace === run.metadata.namespace
     const otherHosts = other.status.running?.hosts
-    if (!addresses || !otherHosts || otherHosts.includes(ANY_HOST))
-      return other.metadata.namespace === run.metadata.namespace
-    return otherHosts.some((host) => addresses.includes(host))
+    if (!addresses || !otherHosts || otherHosts.includes(ANY_HOST)) return isNeighbour
+    return otherHosts.some((host) => addresses.includes(host)) && (isNeighbour || isCurrent(other, time))
   })
+}
+
+/** Clocks of operators differ, and a run ends a little after its time limit. */
+const CLAIM_GRACE_MS = 600_000
+
+/** No operator may serve another namespace: a status that a tenant wrote there must not stop the runs of others forever. */
+function isCurrent({ status }: AnsibleRun, { nowMs, settings }: Pick<AttemptInputs, 'nowMs' | 'settings'>): boolean {
+  const age = nowMs - Date.parse(status?.running?.startedAt ?? '')
+  return age > -CLAIM_GRACE_MS && age < settings.timeLimitMs + CLAIM_GRACE_MS
 }
 
 /** Names a run of another namespace by its namespace only: its name belongs to another tenant. */

@@ -200,7 +200,7 @@ async function beginAttempt(
   run: AnsibleRun,
   number: number,
 ): Promise<ReconcileResult | undefined> {
-  const { client, runs, executor, record, policy, delays, context } = reconcile
+  const { client, runs, executor, record, policy, delays, settings, context } = reconcile
   const { signal, clock } = context
   const now = formatTimestamp(clock.now())
   const [forbidden] = executor.name === 'local' ? [] : findForbidden(run, policy)
@@ -223,7 +223,7 @@ async function beginAttempt(
   }
   const hosts = parseInventories(inventoryTexts(files))
   const addresses = targetAddresses(hosts, limitedHosts(run))
-  const conflicting = findConflictingRun(run, addresses, relatedRuns(runs, run))
+  const conflicting = findConflictingRun(run, addresses, relatedRuns(runs, run), { nowMs: clock.now(), settings })
   if (conflicting) {
     return act(reconcile, run, { kind: 'wait', why: formatConflict(run, conflicting) })
   }
@@ -275,13 +275,14 @@ async function startAttempt(reconcile: RunReconcile, run: AnsibleRun, inputs: Ru
 
 /** Reads the API server after the claim: of two runs that claim the same hosts at once, each sees the other. */
 async function hasConflictingClaim(
-  { client, context }: RunReconcile,
+  { client, settings, context }: RunReconcile,
   run: AnsibleRun,
   addresses: readonly string[] | undefined,
 ): Promise<boolean> {
   const options = { labelSelector: `${ACTIVE_LABEL}=true`, signal: context.signal }
   const { items } = await client.list(ansibleRuns, options)
-  return findConflictingRun(run, addresses, items as unknown as readonly AnsibleRun[]) !== undefined
+  const others = items as unknown as readonly AnsibleRun[]
+  return findConflictingRun(run, addresses, others, { nowMs: context.clock.now(), settings }) !== undefined
 }
 
 async function recordEnd(reconcile: RunReconcile, run: AnsibleRun, end: RunEnd, again: boolean): Promise<void> {
