@@ -25,6 +25,7 @@ const marks = {
   image: 'mark-image',
   replicas: 987_654_321,
   served: 'mark-served',
+  segments: 'mark-segments',
   machines: 'mark-machines',
   volumes: 'mark-volumes',
   accounts: 'mark-accounts',
@@ -70,6 +71,7 @@ function renderVariant({ dataPlane, limited }: Variant): readonly KubeObject[] {
     namespace: marks.namespace,
     image: marks.image,
     replicas: marks.replicas,
+    segmentOwners: [marks.segments],
     machineNamespaces: [marks.machines],
     runVolumes: [marks.volumes],
     runServiceAccounts: [marks.accounts],
@@ -124,6 +126,7 @@ function inRange(list: string, mark: string, text: string): string {
 /** Options of `operator run` with a value that may be absent: the option and its mark are two lines of `args`. */
 const optionalArgs: readonly (readonly [option: string, mark: string, value: string])[] = [
   ['--namespaces', marks.served, 'namespaces'],
+  ['--segment-owners', marks.segments, 'segmentOwners'],
   ['--machine-namespaces', marks.machines, 'machineNamespaces'],
   ['--run-volumes', marks.volumes, 'runVolumes'],
   ['--run-service-accounts', marks.accounts, 'runServiceAccounts'],
@@ -196,6 +199,8 @@ replicas: 2
 namespaces: []
 # Serve roles and nodes of the Role/Node API. Not in a cluster with OpenStackDataPlaneNodeSets.
 dataPlane: false
+# Give addresses of a segment only to its namespaces, such as vlan-20=openstack.
+segmentOwners: []
 # Let nodes of every namespace claim machines of these namespaces.
 machineNamespaces: []
 # Let Ansible runs mount these kinds of volumes too, such as hostPath.
@@ -212,6 +217,11 @@ const namespaceList = {
   uniqueItems: true,
   items: { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: 63 },
 }
+const segmentList = {
+  type: 'array',
+  uniqueItems: true,
+  items: { type: 'string', pattern: '^(.+/)?(untagged|vlan-[1-9][0-9]{0,3})=[a-z0-9]([-a-z0-9]*[a-z0-9])?$' },
+}
 const nameList = { type: 'array', uniqueItems: true, items: { type: 'string', minLength: 1 } }
 
 const valuesSchema = {
@@ -223,6 +233,7 @@ const valuesSchema = {
     replicas: { type: 'integer', minimum: 1 },
     namespaces: { ...namespaceList, description: 'serve only these namespaces' },
     dataPlane: { type: 'boolean', description: 'serve the Role/Node API' },
+    segmentOwners: { ...segmentList, description: 'give addresses of a segment only to its namespaces' },
     machineNamespaces: { ...namespaceList, description: 'let nodes of every namespace claim machines of these' },
     runVolumes: { ...nameList, description: 'further kinds of volumes for Ansible runs' },
     runServiceAccounts: { ...nameList, description: 'service accounts for Ansible runs' },

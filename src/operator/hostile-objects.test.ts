@@ -8,7 +8,7 @@ import type { IpSet, Reservation } from '../api/ipset.ts'
 import { ipSetChangeViolations, ipSetViolations } from '../api/ipset.ts'
 import { type NetConfig, netConfigChangeViolations, netConfigViolations, networkVersion } from '../api/netconfig.ts'
 import { registerAddressMetrics } from '../controllers/ipam/address-metrics.ts'
-import { buildClaim, buildReservationClaim } from '../controllers/ipam/claim.ts'
+import { buildClaim, buildReservationClaim, segmentName } from '../controllers/ipam/claim.ts'
 import { blockName, createLedger } from '../controllers/ipam/ledger.ts'
 import { planAllocation } from '../controllers/ipam/plan-allocation.ts'
 import { buildUsageReport } from '../controllers/ipam/usage-report.ts'
@@ -113,6 +113,12 @@ describe('a segment annotation', () => {
     const name = blockName({ segment: `a${'-'.repeat(250_000)}b`, family: 4, first: 0n })
     expect(name.length).toBeLessThan(253)
     expect(blockName({ segment: '--a--', family: 4, first: 0n })).toMatch(/^a-[0-9a-f]{12}\.v4-00000000$/)
+  })
+
+  it('of any length is a short part of every AddressBlock', () => {
+    const config = netConfig(threeNetworks, { 'stackloom.dev/segment': 'x'.repeat(250_000) })
+    const subnet = threeNetworks.networks[0]?.subnets[0]
+    expect(subnet && segmentName(config, subnet).length).toBeLessThan(300)
   })
 })
 

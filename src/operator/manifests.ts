@@ -135,9 +135,10 @@ const antiAffinity = {
 
 /** The options that `operator run` gets from `operator install`. */
 function policyArgs(installation: Installation): readonly string[] {
-  const { machineNamespaces, runVolumes, runServiceAccounts, runPrivileged } = installation
+  const { segmentOwners, machineNamespaces, runVolumes, runServiceAccounts, runPrivileged } = installation
   const lists = {
     '--namespaces': installation.namespaces,
+    '--segment-owners': segmentOwners,
     '--machine-namespaces': machineNamespaces,
     '--run-volumes': runVolumes,
     '--run-service-accounts': runServiceAccounts,

@@ -3,10 +3,12 @@
 import type { ExecutorKind } from '../dataplane/execution/executor.ts'
 import type { Environment } from '../dataplane/service-definitions/images.ts'
 
-/** What an administrator allows to the authors of roles, nodes and runs. */
+/** What an administrator allows to the authors of NetConfigs, roles, nodes and runs. */
 export interface PolicyOptions {
   /** The only namespaces that the operator serves; all by default. */
   readonly namespaces?: readonly string[]
+  /** `segment=namespace`: only these namespaces get addresses of these segments; the first that takes one by default. */
+  readonly segmentOwners?: readonly string[]
   /** Namespaces whose machines the nodes of every namespace may use; none by default. */
   readonly machineNamespaces?: readonly string[]
   /** Kinds of volumes that a run may mount beside the safe ones, such as hostPath. */

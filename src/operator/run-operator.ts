@@ -156,6 +156,7 @@ async function runProgram(
     env: options.env,
     runs: options.runs ?? 'jobs',
     ...(options.runTimeLimit !== undefined && { runTimeLimitMs: options.runTimeLimit }),
+    segmentOwners: options.segmentOwners ?? [],
     machineNamespaces: options.machineNamespaces ?? [],
     runPolicy: {
       volumes: options.runVolumes ?? [],

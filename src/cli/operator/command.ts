@@ -83,7 +83,7 @@ function defineRun(command: Command, { io, act }: CommandContext): void {
       parseRunTimeLimit,
     )
     .option('--no-leader-election', 'start without waiting for leadership: safe with several operators, but slower')
-  withPolicyOptions(run).action((options: RunOptions) =>
+  withPolicyOptions(run, 'or-environment').action((options: RunOptions) =>
     act(async () => (await import('./run.ts')).runCommand(options, io)),
   )
 }
@@ -130,19 +130,65 @@ function parsePort(text: string): number {
   return port
 }
 
-/** `ipam,dns` */
-/** What an administrator allows to the authors of roles, nodes and runs. */
-function withPolicyOptions(command: Command): Command {
-  return command
-    .option('--namespaces <names>', 'serve only these namespaces, with rights in no other', parseNames)
-    .option(
-      '--machine-namespaces <names>',
-      'let nodes of every namespace claim machines of these namespaces',
-      parseNames,
-    )
-    .option('--run-volumes <kinds>', 'let Ansible runs mount these kinds of volumes too, such as hostPath', parseNames)
-    .option('--run-service-accounts <names>', 'let Ansible runs use these service accounts', parseNames)
-    .option('--run-privileged', 'let Ansible runs be root and use any security context')
+interface PolicyOption {
+  readonly flags: string
+  readonly description: string
+  readonly parse?: (text: string) => readonly string[]
+  /** For a pod whose arguments cannot be changed: OLM passes only the environment of a Subscription. */
+  readonly variable?: string
+}
+
+/** What an administrator allows to the authors of NetConfigs, roles, nodes and runs. */
+const policyOptions: readonly PolicyOption[] = [
+  {
+    flags: '--namespaces <names>',
+    description: 'serve only these namespaces, with rights in no other',
+    parse: parseNames,
+  },
+  {
+    flags: '--segment-owners <pairs>',
+    description: 'give addresses of a segment only to its namespaces, such as vlan-20=openstack,untagged=openstack2',
+    parse: parseSegmentOwners,
+    variable: 'STACKLOOM_SEGMENT_OWNERS',
+  },
+  {
+    flags: '--machine-namespaces <names>',
+    description: 'let nodes of every namespace claim machines of these namespaces',
+    parse: parseNames,
+    variable: 'STACKLOOM_MACHINE_NAMESPACES',
+  },
+  {
+    flags: '--run-volumes <kinds>',
+    description: 'let Ansible runs mount these kinds of volumes too, such as hostPath',
+    parse: parseNames,
+    variable: 'STACKLOOM_RUN_VOLUMES',
+  },
+  {
+    flags: '--run-service-accounts <names>',
+    description: 'let Ansible runs use these service accounts',
+    parse: parseNames,
+    variable: 'STACKLOOM_RUN_SERVICE_ACCOUNTS',
+  },
+  { flags: '--run-privileged', description: 'let Ansible runs be root and use any security context' },
+]
+
+function withPolicyOptions(command: Command, source?: 'or-environment'): Command {
+  return policyOptions.reduce((changed, { flags, description, parse, variable }) => {
+    const option = new Option(flags, description)
+    if (parse) option.argParser(parse)
+    if (variable !== undefined && source) option.env(variable)
+    return changed.addOption(option)
+  }, command)
+}
+
+/** A segment as AddressBlocks name it: the annotation of the NetConfig, if it has one, and the VLAN. */
+const SEGMENT_OWNER = /^(?:.+\/)?(?:untagged|vlan-[1-9]\d{0,3})=[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
+
+function parseSegmentOwners(text: string): readonly string[] {
+  const pairs = parseNames(text)
+  const wrong = pairs.find((pair) => !SEGMENT_OWNER.test(pair))
+  if (wrong === undefined) return pairs
+  throw new InvalidArgumentError(`${wrong} is not a segment and a namespace, such as vlan-20=openstack`)
 }
 
 function parseNames(text: string): readonly string[] {
@@ -152,6 +198,7 @@ function parseNames(text: string): readonly string[] {
     .filter(Boolean)
 }
 
+/** `ipam,dns` */
 function parsePartNames(text: string): readonly string[] {
   return text
     .split(',')

@@ -18,7 +18,7 @@ import type { Range } from '../../net/range.ts'
 import { rangeSet, setContains, setSize } from '../../net/range-set.ts'
 import { unknownNetwork } from './findings.ts'
 import type { SegmentAddress } from './ledger.ts'
-import type { MayShare } from './segment-sharing.ts'
+import type { SegmentSharing } from './segment-sharing.ts'
 
 /** On a NetConfig: separates its segments from those of other NetConfigs with the same VLAN ids. */
 const SEGMENT_ANNOTATION = 'stackloom.dev/segment'
@@ -34,10 +34,13 @@ export interface Pool {
   readonly gateway: bigint | undefined
 }
 
+/** The rest of an annotation is not read: the name of a segment is in every AddressBlock and in every index. */
+const MAX_SEGMENT_LENGTH = 253
+
 /** VLAN 0 is no VLAN: both mean the untagged network. */
 export function segmentName(netConfig: NetConfig, subnet: NetConfigSubnet): string {
   const tag = subnet.vlan ? `vlan-${subnet.vlan}` : 'untagged'
-  const prefix = netConfig.metadata.annotations?.[SEGMENT_ANNOTATION]?.trim()
+  const prefix = netConfig.metadata.annotations?.[SEGMENT_ANNOTATION]?.trim().slice(0, MAX_SEGMENT_LENGTH)
   return prefix ? `${prefix}/${tag}` : tag
 }
 
@@ -135,8 +138,8 @@ export interface Claim {
   readonly requests: readonly AddressRequest[]
   /** UIDs whose addresses this claim takes over: the Reservation that it adopts, and the previous owners of that. */
   readonly inherits: ReadonlySet<string>
-  /** Asked before an address is taken where only other namespaces hold some; without it everything is allowed. */
-  readonly mayShare?: MayShare
+  /** Asked before a new address is taken; without it everything is allowed. */
+  readonly sharing?: SegmentSharing
 }
 
 /** A network of an IPSet with its definition in the NetConfig, whose spelling counts from here on. */

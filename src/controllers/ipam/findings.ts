@@ -96,3 +96,18 @@ export const segmentNotShared = problem<{
   remedy: ({ owner, namespace }) =>
     `choose another subnet or VLAN id; or, where both namespaces belong together, annotate the NetConfig of ${owner} with stackloom.dev/shared-with: ${namespace}`,
 })
+
+export const segmentListed = problem<{
+  network: string
+  subnet: string
+  segment: string
+  owner: string
+  namespace: string
+}>({
+  code: 'SL5013',
+  severity: 'error',
+  message: ({ network, subnet, segment, owner }) =>
+    `no ip address could be created for ${network} in subnet ${subnet}: the administrator gave segment ${segment} to namespace ${owner}`,
+  remedy: ({ segment, namespace }) =>
+    `choose another VLAN id; or ask the administrator to start the operator with \`--segment-owners ${segment}=${namespace}\` too`,
+})

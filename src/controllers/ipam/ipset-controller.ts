@@ -8,21 +8,12 @@ import { type AddressBlock, addressBlocks } from '../../api/address-block.ts'
 import {
   type IpSet,
   ipSets as ipSetKind,
-  ipSetViolations,
   isIpSetReady,
   type Reservation,
   reservations as reservationKind,
 } from '../../api/ipset.ts'
-import {
-  createSubnetFinder,
-  type NetConfig,
-  type NetConfigSubnet,
-  netConfigs as netConfigKind,
-  netConfigViolations,
-  selectNetConfig,
-} from '../../api/netconfig.ts'
+import { type NetConfig, netConfigs as netConfigKind, selectNetConfig } from '../../api/netconfig.ts'
 import { formatTimestamp, objectKey } from '../../api/object.ts'
-import type { Violation } from '../../api/violation.ts'
 import type { Controller, ReconcileContext, Watch } from '../../kube/controller.ts'
 import type { EventRecord } from '../../kube/event-recorder.ts'
 import type { Runtime, SharedCache } from '../../kube/runtime.ts'
@@ -38,6 +29,7 @@ import {
 } from '../kit/writes.ts'
 import { createAllocator } from './allocator.ts'
 import { buildClaim, createPoolCache } from './claim.ts'
+import { createInputCheck, type FindInputProblem } from './input-problem.ts'
 import {
   buildIpSetStatus,
   buildReservation,
@@ -52,7 +44,7 @@ import {
 } from './ipset-results.ts'
 import { createLedger, type Ledger, ownerKey } from './ledger.ts'
 import { existingClaim, hasIpSetOwner, type RecoverDeps, recoverLedger, releaseDeleted } from './recover.ts'
-import { createMayShare, sharedNamespaces } from './segment-sharing.ts'
+import { createSegmentSharing, sharedNamespaces } from './segment-sharing.ts'
 
 const FIELD_MANAGER = 'stackloom-ipam'
 
@@ -63,6 +55,8 @@ export interface IpSetControllerOptions {
   readonly runtime: Pick<Runtime, 'client' | 'cache' | 'add'>
   readonly statusForm: () => Promise<StatusForm>
   readonly record: (event: EventRecord) => void
+  /** `segment=namespace`, of the administrator. */
+  readonly segmentOwners?: readonly string[]
 }
 
 /** What webhooks and metrics read. On a replica that does not lead it is kept current by the caches. */
@@ -72,7 +66,8 @@ export interface IpamState {
   readonly netConfigs: SharedCache<NetConfig>
 }
 
-export function startIpSetController({ runtime, statusForm, record }: IpSetControllerOptions): IpamState {
+export function startIpSetController(options: IpSetControllerOptions): IpamState {
+  const { runtime, statusForm, record, segmentOwners = [] } = options
   const { client } = runtime
   const ipSets = runtime.cache<IpSet>({ kind: ipSetKind })
   const netConfigs = runtime.cache<NetConfig>({ kind: netConfigKind })
@@ -93,7 +88,8 @@ export function startIpSetController({ runtime, statusForm, record }: IpSetContr
       ledger,
       allocator,
       parsePool: createPoolCache(),
-      mayShare: createMayShare((namespace) => netConfigs.list(namespace)),
+      findInputProblem: createInputCheck(),
+      sharing: createSegmentSharing((namespace) => netConfigs.list(namespace), segmentOwners),
       statusForm,
       record,
     }),
@@ -113,6 +109,7 @@ interface IpSetControllerDeps extends RecoverDeps {
   readonly ipSets: SharedCache<IpSet>
   readonly reservations: SharedCache<Reservation>
   readonly pendingReservations: PendingCreates<Reservation>
+  readonly findInputProblem: FindInputProblem
   readonly statusForm: () => Promise<StatusForm>
   readonly record: (event: EventRecord) => void
 }
@@ -169,42 +166,14 @@ async function reconcileNormal(deps: IpSetControllerDeps, stored: IpSet, context
   const netConfig = selectNetConfig(deps.netConfigs.list(namespace))
   if (!netConfig)
     return writeStatus(deps, ipSet, { inputProblem: `NetConfig missing in namespace ${namespace}` }, context)
-  const inputProblem = findInvalidSubnet(ipSet, netConfig) ?? findInvalidRequest(ipSet, netConfig)
+  const inputProblem = deps.findInputProblem(ipSet, netConfig)
   if (inputProblem) return writeStatus(deps, ipSet, { inputProblem }, context)
   const reservation = deps.pendingReservations.get(objectKey(ipSet.metadata))
   const request = buildClaim(ipSet, netConfig, reservation, deps.parsePool)
-  const result = summarizeResults(request, await deps.allocator.claim({ ...request.claim, mayShare: deps.mayShare }))
+  const result = summarizeResults(request, await deps.allocator.claim({ ...request.claim, sharing: deps.sharing }))
   await writeReservation(deps, ipSet, result, reservation, context.signal)
   for (const finding of result.findings) deps.record(eventForFinding(ipSet, finding))
   await writeStatus(deps, ipSet, result, context)
-}
-
-/**
- * The first rule of the webhook, which may not be registered, that a requested subnet violates. Rules that upstream does
- * not have are left out: a NetConfig may have been stored before them.
- */
-function findInvalidSubnet(ipSet: IpSet, netConfig: NetConfig): string | undefined {
-  const findSubnet = createSubnetFinder(netConfig.spec)
-  const checked = new Set<NetConfigSubnet>()
-  for (const request of ipSet.spec.networks) {
-    const { network, subnet } = findSubnet(request.name, request.subnetName)
-    if (!network || !subnet || checked.has(subnet)) continue
-    checked.add(subnet)
-    const violations = netConfigViolations({ networks: [{ ...network, subnets: [subnet] }] })
-    const violation = violations.find(({ rule }) => rule === 'upstream')
-    if (!violation) continue
-    const field = violation.field.slice(violation.field.lastIndexOf('.') + 1)
-    return `NetConfig ${netConfig.metadata.name} is invalid: ${field} of ${network.name}/${subnet.name}: ${violation.detail}`
-  }
-  return undefined
-}
-
-/** The same for what it requests of a subnet; a network that is unknown or named twice has a finding of its own. */
-function findInvalidRequest({ spec }: IpSet, netConfig: NetConfig): string | undefined {
-  const isOfRequest = ({ field, rule }: Violation): boolean =>
-    rule === 'upstream' && /\.(fixedIP|defaultRoute)$/.test(field)
-  const violation = ipSetViolations(spec, netConfig.spec).find(isOfRequest)
-  return violation && `${violation.field}: ${violation.detail}`
 }
 
 /** The webhook adds the finalizer at creation; a separate write is needed only where it was not called. */

@@ -12,6 +12,7 @@ import {
   type Reservation,
   reservations,
 } from '../../api/ipset.ts'
+import { isLabelValue } from '../../api/label-value.ts'
 import { networkVersion, resolveServiceNetwork } from '../../api/netconfig.ts'
 import { controllerReference } from '../../api/ownership.ts'
 import { sameJson } from '../../api/same-json.ts'
@@ -25,6 +26,7 @@ import {
   fixedAddressTaken,
   fixedAddressUnusable,
   reservationConflict,
+  segmentListed,
   segmentNotShared,
   subnetExhausted,
 } from './findings.ts'
@@ -62,7 +64,8 @@ function findingForResult(result: AllocationResult, family: 4 | 6, namespace: st
     return finding(subnetExhausted, { network, subnet, used: result.used, most: result.most })
   }
   if (result.kind === 'foreign') {
-    return finding(segmentNotShared, { network, subnet, segment: result.segment, owner: result.namespace, namespace })
+    const { segment, namespace: owner, because } = result
+    return finding(because === 'listed' ? segmentListed : segmentNotShared, { network, subnet, segment, owner, namespace })
   }
   const address = formatAddress({ family, value: result.value })
   if (result.kind === 'outside') return finding(addressOutsideSubnet, { address, network, subnet })
@@ -194,8 +197,10 @@ export function buildReservation(
     ...existing?.spec.reservation,
     ...Object.fromEntries(entries.map((entry) => [entry.network, entry])),
   }
+  // A name of a network may be longer than a label, and the API server would refuse the whole Reservation.
+  const labelled = entries.filter(({ network, subnet }) => isLabelValue(network) && isLabelValue(subnet))
   const labels = {
-    ...Object.fromEntries(entries.map(({ network, subnet }) => [`ipam.network.openstack.org/${network}`, subnet])),
+    ...Object.fromEntries(labelled.map(({ network, subnet }) => [`ipam.network.openstack.org/${network}`, subnet])),
     ...existing?.metadata.labels,
   }
   if (existing && isUpToDate(existing, { reservation, labels, uid })) return undefined

@@ -166,7 +166,7 @@ describe('planAllocation', () => {
   })
 
   describe('where another namespace holds addresses of the subnet', () => {
-    const none = { mayShare: () => false }
+    const none = { sharing: { mayShare: () => false, owners: () => [] } }
     const guest = { namespace: 'ns2', created: '2026-01-02', ...none }
     const first = planAllocation([claim('a', [{ pool: pool() }], none)], createLedger())
     const plan = (name: string, request: Partial<AddressRequest>, over: Partial<Claim> = guest) => {
@@ -183,8 +183,9 @@ describe('planAllocation', () => {
     })
 
     it('grants some where that namespace shares, in another subnet, and to its own IPSets', () => {
-      const mayShare = (holder: string, namespace: string): boolean => holder === 'ns' && namespace === 'ns2'
-      expect(plan('b', {}, { ...guest, mayShare })).toEqual({ 'ns2/b': ['172.17.0.101'] })
+      const mayShare = (owner: string, namespace: string): boolean => owner === 'ns' && namespace === 'ns2'
+      const sharing = { ...none.sharing, mayShare }
+      expect(plan('b', {}, { ...guest, sharing })).toEqual({ 'ns2/b': ['172.17.0.101'] })
       const ranges = [{ start: '172.17.1.5', end: '172.17.1.9' }]
       const beside = pool({ cidr: '172.17.1.0/24', gateway: '172.17.1.1', allocationRanges: ranges })
       expect(plan('b', { pool: beside })).toEqual({ 'ns2/b': ['172.17.1.5'] })
@@ -197,6 +198,33 @@ describe('planAllocation', () => {
         'ns/a': ['172.17.0.100'],
         'ns2/b': ['foreign'],
       })
+    })
+  })
+
+  describe('on a segment that the administrator gave to namespaces', () => {
+    const mayShare = (owner: string, namespace: string): boolean => owner === 'ns' && namespace === 'guest'
+    const owners = (segment: string): readonly string[] => (segment === 'vlan-20' ? ['ns', 'ns2'] : [])
+    const sharing = { mayShare, owners }
+    const grant = (namespace: string, request: Partial<AddressRequest> = {}) =>
+      formatResults(planAllocation([claim('a', [{ pool: pool(), ...request }], { namespace, sharing })], createLedger()))
+
+    it('grants none to others, also where no address is held yet', () => {
+      expect(grant('other')).toEqual({ 'other/a': ['foreign'] })
+      expect(grant('other', { fixed: valueOf('172.17.0.150') })).toEqual({ 'other/a': ['foreign'] })
+      expect(grant('other', { reserved: valueOf('172.17.0.150') })).toEqual({ 'other/a': ['foreign'] })
+    })
+
+    it('grants some to each of them, and to namespaces with which one of them shares', () => {
+      expect(grant('ns')).toEqual({ 'ns/a': ['172.17.0.100'] })
+      expect(grant('ns2')).toEqual({ 'ns2/a': ['172.17.0.100'] })
+      expect(grant('guest')).toEqual({ 'guest/a': ['172.17.0.100'] })
+    })
+
+    it('grants some to them where another namespace took addresses before the list', () => {
+      const ledger = createLedger()
+      write(ledger, planAllocation([claim('x', [{ pool: pool() }], { namespace: 'other' })], ledger))
+      const plan = planAllocation([claim('a', [{ pool: pool() }], { sharing })], ledger)
+      expect(formatResults(plan)).toEqual({ 'ns/a': ['172.17.0.101'] })
     })
   })
 

@@ -38,9 +38,15 @@ export type AllocationResult = { readonly network: string; readonly subnet: stri
       readonly source: 'fixed' | 'reserved'
     }
   | { readonly kind: 'excluded' | 'gateway' | 'outside'; readonly value: bigint }
-  /** Another namespace uses the subnet, and does not share it. */
-  | { readonly kind: 'foreign'; readonly segment: string; readonly namespace: string }
+  | ({ readonly kind: 'foreign'; readonly segment: string } & ForeignOwner)
 )
+
+/** A namespace to which the subnet belongs, and which does not share it. */
+interface ForeignOwner {
+  readonly namespace: string
+  /** Whether it holds addresses of the subnet, or the administrator listed it. */
+  readonly because: 'holds' | 'listed'
+}
 
 interface SubnetUse {
   readonly used: number
@@ -98,14 +104,13 @@ function allocateAddress(
   }
   /** An address that the claim does not hold yet, unless the subnet belongs to another namespace. */
   const grantNew = (value: bigint): AllocationResult => {
-    const namespace = draft.findForeignOwner(claim, pool)
-    if (namespace !== undefined) return { kind: 'foreign', segment: pool.segment, namespace, ...names }
-    return grant(value)
+    const foreign = draft.findForeignOwner(claim, pool)
+    return foreign ? { kind: 'foreign', segment: pool.segment, ...foreign, ...names } : grant(value)
   }
   const grantUnlessTaken = (value: bigint, source: 'fixed' | 'reserved'): AllocationResult => {
     const holder = draft.holder(segmentAddress(pool, value))
     // Elsewhere on the segment may be the subnet of another namespace. What was assigned before the first start is kept.
-    const isOutside = claim.mayShare !== undefined && !cidrContains(pool.cidr, { family: pool.cidr.family, value })
+    const isOutside = claim.sharing !== undefined && !cidrContains(pool.cidr, { family: pool.cidr.family, value })
     if (!holder) return isOutside ? { kind: 'outside', value, ...names } : grantNew(value)
     if (canUse(claim, holder) && holder.network === pool.network) return grant(value)
     return { kind: 'taken', value, holder, source, ...names }
@@ -119,7 +124,7 @@ function allocateAddress(
     return grantUnlessTaken(fixed, 'fixed')
   }
   const foreign = draft.findForeignOwner(claim, pool)
-  if (foreign !== undefined) return { kind: 'foreign', segment: pool.segment, namespace: foreign, ...names }
+  if (foreign) return { kind: 'foreign', segment: pool.segment, ...foreign, ...names }
   const free = draft.lowestFree(pool)
   return free === undefined ? { kind: 'exhausted', ...draft.subnetUse(pool), ...names } : grant(free)
 }
@@ -143,8 +148,8 @@ interface Draft {
   readonly put: (address: SegmentAddress, holder: AddressHolder | undefined, owner: string) => void
   readonly lowestFree: (pool: Pool) => bigint | undefined
   readonly subnetUse: (pool: Pool) => SubnetUse
-  /** A namespace that holds addresses of the subnet, where the claim's own holds none and none of them shares. */
-  readonly findForeignOwner: (claim: Claim, pool: Pool) => string | undefined
+  /** The first owner, where neither the claim's namespace is one nor any of them shares with it. */
+  readonly findForeignOwner: (claim: Claim, pool: Pool) => ForeignOwner | undefined
   readonly changes: () => readonly LedgerChange[]
 }
 
@@ -152,7 +157,7 @@ function createDraft(ledger: Ledger): Draft {
   const changes = new Map<string, LedgerChange>()
   const cursors = new Map<string, Cursor>()
   const uses = new Map<string, SubnetUse>()
-  const owners = new Map<string, string | undefined>()
+  const owners = new Map<string, ForeignOwner | undefined>()
   /** By segment: the first address that this plan grants to a namespace in a block. */
   const granted = new Map<string, Map<string, HeldAddress>>()
 
@@ -190,19 +195,25 @@ function createDraft(ledger: Ledger): Draft {
     owners.clear()
   }
 
-  const computeForeignOwner = ({ namespace, mayShare }: Claim, pool: Pool): string | undefined => {
-    if (!mayShare) return undefined
+  const computeForeignOwner = ({ namespace, sharing }: Claim, pool: Pool): ForeignOwner | undefined => {
+    if (!sharing) return undefined
+    const isOpen = (owner: string): boolean => owner === namespace || sharing.mayShare(owner, namespace)
+    const listed = sharing.owners(pool.segment)
+    const [firstListed] = listed
+    if (firstListed !== undefined) {
+      return listed.some(isOpen) ? undefined : { namespace: firstListed, because: 'listed' }
+    }
     const first = segmentAddress(pool, pool.cidr.base)
     const planned = granted.get(`${pool.segment}|${pool.cidr.family}`)?.values() ?? []
     let foreign: string | undefined
     for (const source of [ledger.heldIn(first, lastAddress(pool.cidr)), planned]) {
       for (const { address, holder: other } of source) {
         if (!poolContains(pool, address)) continue
-        if (other.namespace === namespace || mayShare(other.namespace, namespace)) return undefined
+        if (isOpen(other.namespace)) return undefined
         foreign ??= other.namespace
       }
     }
-    return foreign
+    return foreign === undefined ? undefined : { namespace: foreign, because: 'holds' }
   }
 
   return {

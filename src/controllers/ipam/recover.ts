@@ -11,7 +11,7 @@ import { parseAddress } from '../../net/address.ts'
 import type { Allocator } from './allocator.ts'
 import { buildClaim, buildReservationClaim, type Claim, type ParsePool, segmentName } from './claim.ts'
 import { addressKey, type Ledger, ownerKey } from './ledger.ts'
-import type { MayShare } from './segment-sharing.ts'
+import type { SegmentSharing } from './segment-sharing.ts'
 
 export interface RecoverDeps {
   readonly client: Pick<KubeClient, 'get'>
@@ -21,7 +21,7 @@ export interface RecoverDeps {
   readonly ledger: Ledger
   readonly allocator: Allocator
   readonly parsePool: ParsePool
-  readonly mayShare: MayShare
+  readonly sharing: SegmentSharing
 }
 
 export async function recoverLedger(deps: RecoverDeps, signal: AbortSignal): Promise<void> {
@@ -34,8 +34,8 @@ export async function recoverLedger(deps: RecoverDeps, signal: AbortSignal): Pro
   // The first start in a cluster: what infra-operator assigned is taken over, whichever namespaces share a segment.
   const isFirstStart = deps.ledger.all()[Symbol.iterator]().next().done === true
   await Promise.all(
-    claims.map(({ mayShare, ...claim }) =>
-      deps.allocator.claim(isFirstStart || !mayShare ? claim : { ...claim, mayShare }),
+    claims.map(({ sharing, ...claim }) =>
+      deps.allocator.claim(isFirstStart || !sharing ? claim : { ...claim, sharing }),
     ),
   )
 }
@@ -73,7 +73,7 @@ function createHeldCheck({
 
 /** A claim on what a Reservation holds, in the name of its IPSet, or in its own until an IPSet adopts it. */
 export function existingClaim(
-  { netConfigs, ipSets, parsePool, mayShare }: Pick<RecoverDeps, 'netConfigs' | 'ipSets' | 'parsePool' | 'mayShare'>,
+  { netConfigs, ipSets, parsePool, sharing }: Pick<RecoverDeps, 'netConfigs' | 'ipSets' | 'parsePool' | 'sharing'>,
   reservation: Reservation,
 ): Claim | undefined {
   const netConfig = selectNetConfig(netConfigs.list(reservation.metadata.namespace ?? ''))
@@ -82,10 +82,10 @@ export function existingClaim(
   if (!ipSet)
     return hasIpSetOwner(reservation)
       ? undefined
-      : { ...buildReservationClaim(reservation, netConfig, parsePool), mayShare }
+      : { ...buildReservationClaim(reservation, netConfig, parsePool), sharing }
   const { claim } = buildClaim(ipSet, netConfig, reservation, parsePool)
   // No new address is granted before everything that exists is claimed.
-  return { ...claim, mayShare, requests: claim.requests.filter(({ reserved }) => reserved !== undefined) }
+  return { ...claim, sharing, requests: claim.requests.filter(({ reserved }) => reserved !== undefined) }
 }
 
 /** A Reservation with an owner is deleted with its owner. A Reservation without was restored or created manually: an IPSet may adopt it. */

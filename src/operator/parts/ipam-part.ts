@@ -82,9 +82,10 @@ function networkRule(resources: readonly string[], verbs: readonly string[], rea
   return { apiGroups: [networkGroup.group], resources, verbs, reason }
 }
 
-function startIpam({ runtime, metrics, record }: PartContext): Readonly<Record<string, AdmissionHandler>> {
+function startIpam(context: PartContext): Readonly<Record<string, AdmissionHandler>> {
+  const { runtime, metrics, record, segmentOwners = [] } = context
   const statusForm = detectServedForm(runtime.client)
-  const state = startIpSetController({ runtime, statusForm, record })
+  const state = startIpSetController({ runtime, statusForm, record, segmentOwners })
   registerAddressMetrics(metrics.registry, () => ({
     netConfigs: state.netConfigs.list(),
     ipSets: state.ipSets.list(),

@@ -24,6 +24,8 @@ export interface PartContext {
   readonly runs: ExecutorKind
   /** Of an Ansible run. */
   readonly runTimeLimitMs?: number
+  /** `segment=namespace`: the only namespaces that get addresses of these segments. */
+  readonly segmentOwners?: readonly string[]
   /** Namespaces whose machines the nodes of every namespace may use. */
   readonly machineNamespaces?: readonly string[]
   /** What an Ansible run may use of the cluster beside the safe default. */

@@ -10,8 +10,8 @@ const soon = { timeout: 60_000, interval: 100 }
 let operator: RunningOperator | undefined
 
 beforeAll(async () => {
-  operator = await startOperator(cluster)
-  for (const name of ['victim', 'attacker']) {
+  operator = await startOperator(cluster, { segmentOwners: ['lab/vlan-20=tenant', 'lab/vlan-20=partner'] })
+  for (const name of ['victim', 'attacker', 'tenant', 'partner', 'exhauster']) {
     await cluster.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   }
 }, 120_000)
@@ -41,6 +41,24 @@ it('does not let a namespace exhaust the addresses of another by a copy of its N
   await expect.poll(() => ready('victim', 'b'), soon).toBe('True')
   const held = (await cluster.client.list(ipSets, { namespace: 'attacker' })).items as unknown as readonly IpSet[]
   expect(held.flatMap(({ status }) => status?.reservations ?? [])).toEqual([])
+}, 240_000)
+
+it('gives a segment only to the namespaces of the list, also when another one comes first', async () => {
+  const config = netConfig(threeNetworks, { 'stackloom.dev/segment': 'lab' })
+  const inNamespace = (namespace: string) => ({ ...config, metadata: { ...config.metadata, namespace } })
+  for (const namespace of ['exhauster', 'tenant', 'partner']) await cluster.client.create(inNamespace(namespace))
+  const attacks = Array.from({ length: 110 }, (_, index) => `x${index}`)
+  await Promise.all(attacks.map((name) => cluster.client.create(ipSet(name, [{}], 'exhauster'))))
+  const refused = async (): Promise<number> =>
+    (await cluster.client.list(ipSets, { namespace: 'exhauster' })).items.filter((object) =>
+      JSON.stringify(object['status'] ?? {}).includes('the administrator gave segment lab/vlan-20 to namespace tenant'),
+    ).length
+  await expect.poll(refused, soon).toBe(attacks.length)
+  // Two namespaces of the list use one subnet without an annotation.
+  for (const namespace of ['tenant', 'partner']) {
+    await cluster.client.create(ipSet('a', [{}], namespace))
+    await expect.poll(() => ready(namespace, 'a'), soon).toBe('True')
+  }
 }, 240_000)
 
 it('does not let a Reservation or a fixedIP take an address outside of its subnet', async () => {

@@ -50,6 +50,12 @@ const commonParts = parts.filter(({ conflict }) => !conflict)
 const cases: readonly (readonly [string, Readonly<Record<string, unknown>>, Partial<Installation>, typeof parts])[] = [
   ['without values', {}, {}, commonParts],
   ['with one replica', { replicas: 1 }, { replicas: 1 }, commonParts],
+  [
+    'with owners of segments',
+    { segmentOwners: ['vlan-20=a', 'rack/untagged=b'] },
+    { segmentOwners: ['vlan-20=a', 'rack/untagged=b'] },
+    commonParts,
+  ],
   ['limited to namespaces', { namespaces: ['a', 'b'] }, { namespaces: ['a', 'b'] }, commonParts],
   [
     'with the data plane and its policy',
@@ -101,6 +107,7 @@ describe('the Helm chart', () => {
     expect(template('replica=3').stderr).toContain('replica')
     expect(template('replicas=0').stderr).toContain('replicas')
     expect(template('namespaces={Not_a_name}').stderr).toContain('namespaces')
+    expect(template('segmentOwners={vlan-20}').stderr).toContain('segmentOwners')
     expect(template('image=').stderr).toContain('set image')
   })
 
