@@ -10,7 +10,7 @@ import type { Controller, ReconcileContext } from '../../kube/controller.ts'
 import type { SharedCache } from '../../kube/runtime.ts'
 import { conditionError, conditionTrue, conditionWarning, summarizeConditions } from '../kit/conditions.ts'
 import type { Contents } from '../kit/contents.ts'
-import { decideOwnership } from '../kit/ownership.ts'
+import { decideOwnership, tryOwnedWrite } from '../kit/ownership.ts'
 import { requeueOnConflict, shortHash, type Writer } from '../kit/writes.ts'
 import {
   configMaps,
@@ -85,9 +85,12 @@ async function reconcileNormal(
   const { writer, ownContents } = deps
   const text = deps.hostsText(dnsData)
   const desired = buildConfigMaps(dnsData, text)
-  const conflict = await findForeignConfigMap(deps, dnsData, desired, signal)
+  let conflict = await findForeignConfigMap(deps, dnsData, desired, signal)
+  for (const configMap of conflict ? [] : desired) {
+    const write = await tryOwnedWrite(writeConfigMap(writer, ownContents, configMap, signal))
+    if (write.kind === 'refused') conflict ??= write.finding
+  }
   if (!conflict) {
-    for (const configMap of desired) await writeConfigMap(writer, ownContents, configMap, signal)
     const names = new Set(desired.map(({ metadata }) => metadata.name))
     const isUnused = (configMap: KubeObject): boolean =>
       isOwnedBy(configMap, dnsData) && !names.has(configMap.metadata.name)

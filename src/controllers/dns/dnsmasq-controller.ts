@@ -89,7 +89,7 @@ async function reconcileNormal(
   hosts: PublishedHosts,
   { signal, clock }: ReconcileContext,
 ): Promise<'complete' | 'refused'> {
-  const configFindings = invalidOptions(dnsMasq)
+  const configFindings = findViolations(dnsMasq)
   const topology = await resolveTopology(deps.client, dnsMasq, signal)
   const refused: RefusedWrite[] = []
   const applyAll = async (
@@ -133,10 +133,11 @@ async function reconcileNormal(
 const blocksPods = ({ kind }: RefusedWrite): boolean =>
   [configMaps.kind, serviceAccounts.kind].some((blocking) => blocking === kind)
 
-function invalidOptions({ spec, metadata }: DnsMasq): readonly Finding[] {
-  return dnsMasqViolations(spec, metadata.namespace ?? '')
-    .filter(({ field }) => field.startsWith('spec.options'))
-    .map(({ field, detail }) => finding(invalidDnsOption, { field, detail }))
+/** The rules of the webhook, which may not be registered. */
+function findViolations({ spec, metadata }: DnsMasq): readonly Finding[] {
+  return dnsMasqViolations(spec, metadata.namespace ?? '').map(({ field, detail }) =>
+    finding(invalidDnsOption, { field, detail }),
+  )
 }
 
 async function ensureDeployment(

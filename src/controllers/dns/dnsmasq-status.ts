@@ -10,7 +10,7 @@ import {
   summarizeConditions,
 } from '../kit/conditions.ts'
 
-/** An object that was not written, because another one is in its way. */
+/** An object that was not written: another one is in its way, or the API server refuses it. */
 export interface RefusedWrite {
   readonly kind: string
   readonly finding: Finding

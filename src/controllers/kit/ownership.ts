@@ -8,6 +8,7 @@ import { findController } from '../../api/ownership.ts'
 import { objectInTheWay } from '../../errors/common.ts'
 import { Failure } from '../../errors/failure.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
+import { isApiError } from '../../kube/api-error.ts'
 
 /** An object in the way is not watched, so its deletion is noticed after this time. */
 export const IN_THE_WAY_RESYNC_MS = 30_000
@@ -57,13 +58,16 @@ export type OwnedWrite<T> =
   | { readonly kind: 'written'; readonly result: T }
   | { readonly kind: 'refused'; readonly finding: Finding }
 
-/** Turns `objectInTheWay` into a value that a condition can report; every other error is thrown. */
+/**
+ * Turns what only a person can correct into a value that a condition can report: an object in the way, and an object that
+ * the API server refuses, such as one whose label has a text of a tenant. Every other error is thrown.
+ */
 export async function tryOwnedWrite<T>(write: Promise<T>): Promise<OwnedWrite<T>> {
   try {
     return { kind: 'written', result: await write }
   } catch (error) {
     const [cause] = error instanceof Failure ? error.findings : []
-    if (cause?.code !== objectInTheWay.code) throw error
+    if (!cause || !(cause.code === objectInTheWay.code || isApiError(error, 'invalid'))) throw error
     return { kind: 'refused', finding: cause }
   }
 }

@@ -194,3 +194,10 @@ export const foreignKeystone = problem<{ namespace: string; url: string }>({
   message: ({ namespace, url }) => `keystoneAuthURL names ${url}, which no KeystoneAPI in namespace ${namespace} has`,
   remedy: () => 'set keystoneAuthURL to an endpoint in `status.apiEndpoints` of the KeystoneAPI',
 })
+
+export const notAnObjectName = problem<{ field: string; value: string }>({
+  code: 'SL7126',
+  severity: 'error',
+  message: ({ field, value }) => `${field}: ${JSON.stringify(value)} cannot be the name of an object`,
+  remedy: ({ field }) => `write lower case letters, digits, \`-\` and \`.\` in ${field}, at most 253 of them`,
+})

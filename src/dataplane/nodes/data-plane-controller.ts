@@ -15,7 +15,7 @@ import {
   readyCondition,
   worstSeverity,
 } from '../../controllers/kit/conditions.ts'
-import { findInTheWay, IN_THE_WAY_RESYNC_MS } from '../../controllers/kit/ownership.ts'
+import { findInTheWay, IN_THE_WAY_RESYNC_MS, tryOwnedWrite } from '../../controllers/kit/ownership.ts'
 import { requeueOnConflict, type Writer } from '../../controllers/kit/writes.ts'
 import type { Finding } from '../../errors/finding.ts'
 import type { Controller } from '../../kube/controller.ts'
@@ -45,13 +45,13 @@ export function dataPlaneController(deps: DataPlaneControllerDeps): Controller {
     reconcile: requeueOnConflict(async (request, context) => {
       const dataPlane = deps.caches.dataPlanes.get(objectKey(request))
       if (!dataPlane || dataPlane.metadata.deletionTimestamp) return undefined
-      const [inTheWay] = await applyRolesAndNodes(deps, dataPlane, context.signal)
-      const conditions = dataPlaneConditions(deps, dataPlane, inTheWay)
+      const [refused] = await applyRolesAndNodes(deps, dataPlane, context.signal)
+      const conditions = dataPlaneConditions(deps, dataPlane, refused)
       const deployed = conditions.find(({ type }) => type === DEPLOYMENT_READY)?.status === 'True'
       const { generation } = dataPlane.metadata
       const fields = { deployed, ...(generation !== undefined && { observedGeneration: generation }) }
       await writeStatus(deps.statusWriter, deps.caches.dataPlanes, dataPlane, { conditions, fields }, context)
-      return inTheWay && { requeueAfterMs: IN_THE_WAY_RESYNC_MS }
+      return refused && { requeueAfterMs: IN_THE_WAY_RESYNC_MS }
     }),
   }
 }
@@ -70,9 +70,9 @@ async function applyRolesAndNodes(
     })),
     ...Object.entries(nodes).map(([name, spec]) => ({ kind: dataPlaneNodes, name, spec })),
   ]
-  const inTheWay: Finding[] = []
-  for (const child of children) inTheWay.push(...(await applyChild(deps, dataPlane, child, signal)))
-  return inTheWay
+  const refused: Finding[] = []
+  for (const child of children) refused.push(...(await applyChild(deps, dataPlane, child, signal)))
+  return refused
 }
 
 /** The deployStrategy of a role wins over that of the data plane. */
@@ -81,7 +81,7 @@ function resolveRoleSpec({ metadata, spec }: DataPlane, role: DataPlaneRoleSpec)
   return { dataPlane: metadata.name, ...role, ...(deployStrategy && { deployStrategy }) }
 }
 
-/** Returns the object of another owner that is in the way. */
+/** Returns why it cannot be applied: an object of another owner is in the way, or the API server refuses it. */
 async function applyChild(
   { client, caches }: DataPlaneControllerDeps,
   dataPlane: DataPlane,
@@ -96,20 +96,20 @@ async function applyChild(
   const child: KubeObject = { ...kind, metadata: { name, namespace, ownerReferences: [owner] }, spec }
   const inTheWay = findInTheWay(live, child)
   if (inTheWay) return [inTheWay]
-  await client.apply(child, { fieldManager: `${FIELD_MANAGER}-parts`, signal })
-  return []
+  const write = await tryOwnedWrite(client.apply(child, { fieldManager: `${FIELD_MANAGER}-parts`, signal }))
+  return write.kind === 'refused' ? [write.finding] : []
 }
 
 function dataPlaneConditions(
   { caches }: DataPlaneControllerDeps,
   dataPlane: DataPlane,
-  inTheWay: Finding | undefined,
+  refused: Finding | undefined,
 ): readonly Condition[] {
   const { namespace = '' } = dataPlane.metadata
   const names = Object.keys(dataPlane.spec.roles ?? {})
   const roles = names.map((name) => ({ name, role: caches.roles.get(objectKey({ namespace, name })) }))
-  const setup = inTheWay
-    ? conditionForFinding(SETUP_READY, inTheWay)
+  const setup = refused
+    ? conditionForFinding(SETUP_READY, refused)
     : roles.every(({ role }) => role)
       ? conditionTrue(SETUP_READY, 'Setup complete')
       : conditionRequested(SETUP_READY, 'Setup started')

@@ -5,6 +5,7 @@
  * controller only records their results.
  */
 import { ipSets } from '../../api/ipset.ts'
+import { isLabelValue } from '../../api/label-value.ts'
 import { netConfigs } from '../../api/netconfig.ts'
 import { type KubeObject, objectKey } from '../../api/object.ts'
 import { dnsDatas, dnsMasqs } from '../../controllers/dns/dns-kinds.ts'
@@ -146,7 +147,8 @@ async function reconcileNormal(
   if (view.problems.length === 0 && view.addressState.kind !== 'awaited' && isIdle) {
     const files = { ...renderInventory(view) }
     view = withProblem(view, await deps.ownedSecrets.write(node, nodeInventoryName(name), files, signal))
-    if (view.problems.length === 0 && view.effective.deployedBy === 'node') await startOwnRun(runs, view, signal)
+    const startsRun = view.problems.length === 0 && view.effective.deployedBy === 'node'
+    if (startsRun) view = withProblem(view, await startOwnRun(runs, view, signal))
   }
   const inProgress = isInProgress(view)
   const quietMs = inProgress ? throttle.remainingMs(node, clock.now()) : 0
@@ -195,9 +197,10 @@ function isInProgress({ problems, machine, addressState, dnsState, phaseZero }: 
 /** The webhook sets both at creation; this is for clusters without it. */
 function missingMetadata({ metadata, spec }: DataPlaneNode): Partial<KubeObject['metadata']> {
   const { finalizers = [], labels = {} } = metadata
+  const { role = '' } = spec
   return {
     ...(!finalizers.includes(FINALIZER) && { finalizers: [...finalizers, FINALIZER] }),
-    ...(spec.role && labels[ROLE_LABEL] !== spec.role && { labels: { ...labels, [ROLE_LABEL]: spec.role } }),
+    ...(isLabelValue(role) && labels[ROLE_LABEL] !== role && { labels: { ...labels, [ROLE_LABEL]: role } }),
   }
 }
 
@@ -205,9 +208,9 @@ async function startOwnRun(
   runs: RunIndex,
   { node, effective, runRequest, phaseZero }: NodeView,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Finding | undefined> {
   const { next } = phaseZero
-  if (!next) return
+  if (!next) return undefined
   const { sshSecret, ...runner } = effective.runner
   const inventory = nodeInventoryName(effective.name)
   const run = {
@@ -225,7 +228,7 @@ async function startOwnRun(
     },
     runner,
   } as const
-  await runs.start(run, signal)
+  return runs.start(run, signal)
 }
 
 /** Deletes the services of the node, where they can be, then releases its machine, names and addresses. */

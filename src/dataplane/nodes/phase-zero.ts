@@ -10,6 +10,7 @@ import type { AnsibleRun } from '../kinds/ansible-run.ts'
 import type { Applied, DataPlaneService } from '../kinds/data-plane.ts'
 import { isWithinLimit } from '../rules/ansible-limit.ts'
 import type { EffectiveNode } from '../rules/inheritance.ts'
+import { checkDataPlaneService } from '../rules/object-name.ts'
 import { findAttempts, resolveApplied } from '../runs/attempts.ts'
 import { decideStep, type RunDecision, type StepInputs } from '../runs/decide-step.ts'
 import { hashInputs } from '../runs/input-hash.ts'
@@ -35,6 +36,8 @@ export function resolveStep(name: string, namespace: string, service: DataPlaneS
     if (builtIn) return { kind: 'runnable', name, label, playbook: builtIn }
     return { kind: 'unknown', name, finding: finding(unknownDataPlaneService, { service: name, namespace }) }
   }
+  const [invalid] = checkDataPlaneService(service)
+  if (invalid) return { kind: 'unknown', name, finding: invalid.finding }
   const { play, role, openStackAnsibleEERunnerImage: image } = service.spec
   if (!play && !role?.tasks?.length) {
     const why = 'it has neither play nor role'

@@ -5,6 +5,7 @@
  * and hosts that were added meanwhile are in the next run.
  */
 import { ipSets } from '../../api/ipset.ts'
+import { isLabelValue } from '../../api/label-value.ts'
 import { type Condition, type KubeObject, objectKey } from '../../api/object.ts'
 import { dnsMasqs } from '../../controllers/dns/dns-kinds.ts'
 import { conditionRequested, conditionTrue, readyCondition, worstSeverity } from '../../controllers/kit/conditions.ts'
@@ -126,7 +127,7 @@ async function reconcileRole(
   if (runs.forOwner(uid).every(hasEnded)) {
     const files = renderRoleInventory(role, views.filter(hasInventory).map(renderHost))
     problem = await ownedSecrets.write(role, roleInventoryName(name), { ...files }, signal)
-    if (!problem) await startRun(runs, role, views, signal)
+    problem ??= await startRun(runs, role, views, signal)
   }
   const status = { conditions: roleConditions(role, views, problem), fields: roleStatus(role, views) }
   await writeStatus(statusWriter, caches.roles, role, status, context)
@@ -138,8 +139,9 @@ async function reconcileRole(
 
 function missingLabels({ metadata, spec }: DataPlaneRole): Partial<KubeObject['metadata']> {
   const { labels = {} } = metadata
-  if (!spec.dataPlane || labels[DATA_PLANE_LABEL] === spec.dataPlane) return {}
-  return { labels: { ...labels, [DATA_PLANE_LABEL]: spec.dataPlane } }
+  const { dataPlane = '' } = spec
+  if (!isLabelValue(dataPlane) || labels[DATA_PLANE_LABEL] === dataPlane) return {}
+  return { labels: { ...labels, [DATA_PLANE_LABEL]: dataPlane } }
 }
 
 /** Whether everything that its inventory entry needs is known. */
@@ -183,9 +185,9 @@ async function startRun(
   role: DataPlaneRole,
   views: readonly NodeView[],
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Finding | undefined> {
   const batch = nextBatch(role.spec.services ?? [], views)
-  if (!batch) return
+  if (!batch) return undefined
   const { step, hosts, previousRuns, attempt, request } = batch
   const { sshSecret, ...runner } = batch.runner
   const name = roleInventoryName(role.metadata.name)
@@ -202,7 +204,7 @@ async function startRun(
     files: { sshSecret, inventory: { kind: 'Secret', name, hasTemplate } },
     runner,
   } as const
-  await runs.start(run, signal)
+  return runs.start(run, signal)
 }
 
 function roleConditions(

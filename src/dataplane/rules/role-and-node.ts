@@ -10,6 +10,7 @@ import {
 } from '../findings/data-plane.ts'
 import type { DataPlaneNode, DataPlaneRole, DeployStrategy, NodeSection } from '../kinds/data-plane.ts'
 import { readAnsibleVars } from './inheritance.ts'
+import { checkObjectName } from './object-name.ts'
 import type { ServiceAnnotation } from './service-annotation.ts'
 
 export interface FieldFinding {
@@ -21,6 +22,7 @@ export interface FieldFinding {
 export function checkRole(role: DataPlaneRole, annotations: readonly ServiceAnnotation[]): readonly FieldFinding[] {
   return [
     ...checkAnnotations(role, annotations),
+    ...checkObjectName('spec.dataPlane', role.spec.dataPlane),
     ...checkSection(role.spec.nodeTemplate ?? {}, 'spec.nodeTemplate', 'role'),
     ...checkStrategy(role.spec.deployStrategy),
   ]
@@ -29,6 +31,7 @@ export function checkRole(role: DataPlaneRole, annotations: readonly ServiceAnno
 export function checkNode(node: DataPlaneNode, annotations: readonly ServiceAnnotation[]): readonly FieldFinding[] {
   return [
     ...checkAnnotations(node, annotations),
+    ...checkObjectName('spec.role', node.spec.role),
     ...checkHostField('spec.hostName', node.spec.hostName),
     ...checkHostField('spec.ansibleHost', node.spec.ansibleHost),
     ...checkSection(node.spec.node ?? {}, 'spec.node', 'node'),

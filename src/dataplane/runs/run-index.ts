@@ -5,6 +5,8 @@
  * a created run counts at once, before the watch reports it.
  */
 import { type KubeObject, objectKey } from '../../api/object.ts'
+import { tryOwnedWrite } from '../../controllers/kit/ownership.ts'
+import type { Finding } from '../../errors/finding.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import type { EventRecord } from '../../kube/event-recorder.ts'
 import type { Runtime, SharedCache } from '../../kube/runtime.ts'
@@ -20,8 +22,11 @@ export interface RunIndex {
   readonly forOwner: (uid: string) => readonly AnsibleRun[]
   /** The run that may touch this host now. */
   readonly activeRun: (namespace: string, host: string) => string | undefined
-  /** Starts nothing while another run is active on one of the hosts, or when the same run exists already. */
-  readonly start: (request: RunRequest, signal: AbortSignal) => Promise<void>
+  /**
+   * Starts nothing while another run is active on one of the hosts, or when the same run exists already. Returns why the
+   * API server refuses the run, if it does: only a person can correct that.
+   */
+  readonly start: (request: RunRequest, signal: AbortSignal) => Promise<Finding | undefined>
   /** Deletes the ended runs of an owner that are no longer needed. `proofs` are the runs that its status records. */
   readonly prune: (owner: string, proofs: () => readonly string[], signal: AbortSignal) => Promise<void>
 }
@@ -93,9 +98,11 @@ export function createRunIndex({ runtime, record }: RunIndexDeps): RunIndex {
       // Built-in playbooks are sent as text; only their name counts for whether a host is out of date.
       const content = typeof playbook === 'string' ? { play: await readPlaybook(playbook) } : playbook
       const run = buildRun(request, content)
-      if (!(await create(run, signal))) return
+      const write = await tryOwnedWrite(create(run, signal))
+      if (write.kind === 'refused') return write.finding
       const note = `${step}: ${run.metadata.name}`
-      record({ regarding: owner, type: 'Normal', reason: 'RunStarted', action: 'Deploy', note })
+      if (write.result) record({ regarding: owner, type: 'Normal', reason: 'RunStarted', action: 'Deploy', note })
+      return undefined
     },
     prune: async (owner, proofs, signal) => {
       const runs = forOwner(owner)

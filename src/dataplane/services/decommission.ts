@@ -179,7 +179,8 @@ async function clearHost(
   if (decision.kind === 'done') return undefined
   if (decision.kind === 'start') {
     const attempt = { state, step, hash, host, number: decision.attempt }
-    await startClearing(runs, definition, service, attempt, signal)
+    const refused = await startClearing(runs, definition, service, attempt, signal)
+    if (refused) return { why: refused.message, finding: refused }
   }
   return describeClearing(decision, { kind: definition.annotation.kind.kind, host, blockedBy })
 }
@@ -229,13 +230,13 @@ async function startClearing(
   service: ServiceObject,
   { state, step, hash, host, number }: ClearingAttempt,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Finding | undefined> {
   const { inventory, nodeView } = state
-  if (!inventory || !nodeView) return
+  if (!inventory || !nodeView) return undefined
   const { text: _, ...inventorySource } = inventory
   const { sshSecret: __, ...runner } = nodeView.effective.runner
   const { spec } = service
-  await runs.start(
+  return runs.start(
     {
       owner: service,
       step,

@@ -14,6 +14,7 @@ import {
 } from '../../controllers/kit/conditions.ts'
 import { IN_THE_WAY_RESYNC_MS } from '../../controllers/kit/ownership.ts'
 import { requeueOnConflict, type Writer } from '../../controllers/kit/writes.ts'
+import type { Finding } from '../../errors/finding.ts'
 import type { Controller, ReconcileContext, ReconcileResult, Watch } from '../../kube/controller.ts'
 import type { Runtime } from '../../kube/runtime.ts'
 import { byNode, byRole, configMapSource, type DataPlaneCaches, secretSource } from '../caches.ts'
@@ -148,10 +149,11 @@ async function reconcileService(
   let isRefused = false
   // A running attempt reads the configuration when it starts: the configuration must not change before.
   if (config?.kind === 'files' && !steps.some(({ decision }) => decision.kind === 'running')) {
-    const inTheWay = await ownedSecrets.write(service, definition.configSecret(name), config.files, signal)
-    isRefused = inTheWay !== undefined
-    if (inTheWay) configReady = conditionForFinding(CONFIG_READY, inTheWay)
-    else await startNextRun(runs, definition, service, { state, steps, applied, host }, signal)
+    const problem =
+      (await ownedSecrets.write(service, definition.configSecret(name), config.files, signal)) ??
+      (await startNextRun(runs, definition, service, { state, steps, applied, host }, signal))
+    isRefused = problem !== undefined
+    if (problem) configReady = conditionForFinding(CONFIG_READY, problem)
   }
   const inputs = { service, state, steps, applied, host }
   const registration = await registerComputeHost(deps.controlPlane, definition, inputs, signal)
@@ -216,15 +218,15 @@ async function startNextRun(
     host,
   }: Pick<ServiceStepInputs, 'state' | 'applied' | 'host'> & { readonly steps: readonly ServiceStepState[] },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Finding | undefined> {
   const next = steps.find(({ decision }) => decision.kind === 'start')
   const { inventory, nodeView } = state
-  if (next?.decision.kind !== 'start' || !inventory || !nodeView) return
+  if (next?.decision.kind !== 'start' || !inventory || !nodeView) return undefined
   const { spec, metadata } = service
   const { step } = next
   const { text: _, ...inventorySource } = inventory
   const { extraMounts, env, ansibleTags, ansibleSkipTags } = nodeView.effective.runner
-  await runs.start(
+  return runs.start(
     {
       owner: service,
       step: step.name,

@@ -6,13 +6,13 @@
  */
 import type { Condition } from '../../api/object.ts'
 import { conditionRequested, conditionTrue } from '../../controllers/kit/conditions.ts'
-import { checkIni } from '../../ini/check.ts'
 import { parseIni } from '../../ini/parse.ts'
 import type { AnsibleRun } from '../kinds/ansible-run.ts'
 import type { Applied } from '../kinds/data-plane.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
 import { DEPLOYMENT_READY, decisionCondition } from '../nodes/node-status.ts'
 import type { RunnerSettings } from '../rules/inheritance.ts'
+import { checkServiceObject } from '../rules/service-object.ts'
 import { findAttempts, isServiceRun } from '../runs/attempts.ts'
 import { decideStep, type RunDecision, type RunRetry } from '../runs/decide-step.ts'
 import { hashInputs } from '../runs/input-hash.ts'
@@ -30,9 +30,9 @@ export function buildServiceConfig(
   const config = definition.files(facts, customServiceConfig)
   if (config.kind === 'refused') return config
   const generated = parseIni(config.files[definition.generatedFile] ?? '').assignments
-  const errors = checkIni(customServiceConfig, { binding: definition.binding, generated }).filter(
-    ({ severity }) => severity === 'error',
-  )
+  const errors = checkServiceObject(service, definition, generated)
+    .map((found) => found.finding)
+    .filter(({ severity }) => severity === 'error')
   if (errors.length > 0) return { kind: 'refused', findings: errors }
   return { kind: 'files', files: { ...defaultConfigOverwrite, ...config.files } }
 }

@@ -4,6 +4,7 @@
  * It judges the effective cell of each node, whichever object changes: an annotation of either, `spec.role`, or a role
  * that is created or deleted.
  */
+import { isLabelValue } from '../../api/label-value.ts'
 import { judgeViolations, type Violation } from '../../api/violation.ts'
 import type { Finding } from '../../errors/finding.ts'
 import type { AdmissionHandler, AdmissionRequest, AdmissionResponse, JsonPatchOperation } from '../../kube/admission.ts'
@@ -137,12 +138,12 @@ export function defaultNode(finalizer: string): AdmissionHandler {
   return (request) => {
     const node = request.object as DataPlaneNode
     const { finalizers = [], labels } = node.metadata
-    const { role } = node.spec
+    const { role = '' } = node.spec
     const patch: JsonPatchOperation[] = []
     if (!finalizers.includes(finalizer)) {
       patch.push({ op: 'add', path: '/metadata/finalizers', value: [...finalizers, finalizer] })
     }
-    if (role && labels?.[ROLE_LABEL] !== role) {
+    if (isLabelValue(role) && labels?.[ROLE_LABEL] !== role) {
       patch.push({ op: 'add', path: '/metadata/labels', value: { ...labels, [ROLE_LABEL]: role } })
     }
     return { allowed: true, ...(patch.length > 0 && { patch }) }

@@ -5,13 +5,13 @@
 import type { Violation } from '../../api/violation.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { checkAnsibleVars } from '../../ini/ansible-vars.ts'
-import { checkIni } from '../../ini/check.ts'
 import { parseIni } from '../../ini/parse.ts'
 import type { AdmissionHandler } from '../../kube/admission.ts'
 import { allowed, buildAnswer } from '../../webhooks/admission-answer.ts'
-import { deprecatedField, malformedServiceAnnotation } from '../findings/data-plane.ts'
+import { deprecatedField } from '../findings/data-plane.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
 import { resolveNode } from '../rules/inheritance.ts'
+import { checkServiceObject } from '../rules/service-object.ts'
 import type { ServiceDefinition } from '../service-definitions/definition.ts'
 import { type Environment, missingImages } from '../service-definitions/images.ts'
 import { type DataPlaneLookup, findingDetail } from './role-and-node.ts'
@@ -24,10 +24,8 @@ export function validateService(lookup: DataPlaneLookup, rules: ServiceRules): A
     const service = request.object as ServiceObject
     if (service.metadata.deletionTimestamp) return allowed
     const old = (request.oldObject ?? undefined) as ServiceObject | undefined
-    const check = (version: ServiceObject): readonly SevereViolation[] => [
-      ...configViolations(version, rules),
-      ...immutableFieldViolations(version, rules),
-    ]
+    const check = (version: ServiceObject): readonly SevereViolation[] =>
+      checkServiceObject(version, rules).map((found) => toViolation(found.field, found.value, found.finding))
     const violations = check(service)
     // Errors that are already stored only warn, so that the object can be edited.
     const stored = new Set(old ? check(old).map(({ detail }) => detail) : [])
@@ -43,22 +41,6 @@ export function validateService(lookup: DataPlaneLookup, rules: ServiceRules): A
 }
 
 type SevereViolation = Violation & { readonly severity: Finding['severity'] }
-
-function configViolations({ spec }: ServiceObject, { binding }: ServiceRules): readonly SevereViolation[] {
-  const findings = checkIni(spec.customServiceConfig ?? '', { binding })
-  // The text may contain secrets: it is not repeated.
-  return findings.map((found) => toViolation('spec.customServiceConfig', undefined, found))
-}
-
-function immutableFieldViolations({ spec }: ServiceObject, { annotation }: ServiceRules): readonly SevereViolation[] {
-  const { immutableField: field, key } = annotation
-  const value = field === undefined ? undefined : (spec[field] as string | undefined)
-  if (field === undefined || !value) return []
-  const request = annotation.parse(value)
-  if (request.kind !== 'malformed') return []
-  const { why, remedy } = request
-  return [toViolation(`spec.${field}`, value, finding(malformedServiceAnnotation, { key, value, why, remedy }))]
-}
 
 function toViolation(field: string, value: unknown, found: Finding): SevereViolation {
   return { field, value, detail: findingDetail(found), rule: 'own', severity: found.severity }

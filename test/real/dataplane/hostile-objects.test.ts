@@ -1,0 +1,364 @@
+/**
+ * Stores objects of a tenant with an expression in each text field, one at a time, on a real API server without webhooks,
+ * and lets real Ansible read everything that the operator hands to it.
+ */
+import { readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { isMap, isScalar, parseDocument, visit } from 'yaml'
+import { type KindDefinition, renderCrd } from '../../../src/api/crd.ts'
+import { dnsDataKind } from '../../../src/api/dnsdata.ts'
+import { dnsMasqKind } from '../../../src/api/dnsmasq.ts'
+import { ipSetKind, reservationKind } from '../../../src/api/ipset.ts'
+import { netConfigKind } from '../../../src/api/netconfig.ts'
+import type { Condition, KubeObject } from '../../../src/api/object.ts'
+import { mapConcurrently } from '../../../src/async/map-concurrently.ts'
+import { type AnsibleRun, ansibleRunKind, ansibleRuns } from '../../../src/dataplane/kinds/ansible-run.ts'
+import {
+  type DataPlaneNode,
+  dataPlaneKind,
+  dataPlaneNodes,
+  dataPlaneServiceKind,
+} from '../../../src/dataplane/kinds/data-plane.ts'
+import { novaCellKind, novaExternalComputeKind } from '../../../src/dataplane/kinds/nova.ts'
+import { ovnMetadataAgentKind } from '../../../src/dataplane/kinds/ovn-metadata-agent.ts'
+import { Failure } from '../../../src/errors/failure.ts'
+import { runProcess } from '../../../src/exec/process.ts'
+import { isApiError } from '../../../src/kube/api-error.ts'
+import { groupBy } from '../../../src/plan/collections.ts'
+import { useCluster } from '../../cluster.ts'
+import { SSH_SECRET } from '../../data-plane.ts'
+import { useFolder } from '../../folder.ts'
+import { launchOperator, type RunningOperator } from '../ipam/operator.ts'
+
+const cluster = useCluster({ crds: 'own-2023' })
+const folder = useFolder()
+const marker = path.join(folder, 'evaluated')
+const jobs = { apiVersion: 'batch/v1', kind: 'Job' } as const
+const secrets = { apiVersion: 'v1', kind: 'Secret' } as const
+let operator: RunningOperator | undefined
+
+beforeAll(async () => {
+  operator = await launchOperator(cluster, { noWebhooks: true })
+}, 120_000)
+afterAll(() => operator?.stop())
+
+interface Schema {
+  readonly type?: string
+  readonly pattern?: string
+  readonly enum?: readonly unknown[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly additionalProperties?: Schema
+  readonly items?: Schema
+}
+
+type Path = readonly (string | number)[]
+
+/** What a person writes for Ansible, by kind: expressions are its purpose. */
+const CODE: ReadonlyMap<KindDefinition, readonly string[]> = new Map([
+  [dataPlaneKind, ['ansibleVars', 'template']],
+  [dataPlaneServiceKind, ['play', 'role']],
+  [ansibleRunKind, ['play', 'playbook', 'roles', 'inventory', 'extraVars', 'cmdLine', 'args']],
+])
+
+/** The text fields below a schema. With a pattern or a list of values the API server refuses every other text. */
+function textFields(schema: Schema, at: Path, code: readonly string[]): readonly Path[] {
+  const name = String(at.at(-1))
+  if (at.length > 1 && code.includes(name)) return []
+  if (schema.type === 'string') return schema.pattern || schema.enum ? [] : [at]
+  if (schema.items) return textFields(schema.items, [...at, 0], code)
+  if (schema.additionalProperties) {
+    const isMember = at.length === 2 && (name === 'nodes' || name === 'roles')
+    return textFields(schema.additionalProperties, [...at, isMember ? name.slice(0, -1) : 'net0'], code)
+  }
+  return Object.entries(schema.properties ?? {}).flatMap(([key, field]) => textFields(field, [...at, key], code))
+}
+
+function fieldsOf(kind: KindDefinition): readonly Path[] {
+  const { versions } = renderCrd(kind)['spec'] as {
+    readonly versions: readonly { readonly schema: { readonly openAPIV3Schema: Schema } }[]
+  }
+  const spec = versions[0]?.schema.openAPIV3Schema.properties?.['spec'] ?? {}
+  return textFields(spec, ['spec'], CODE.get(kind) ?? [])
+}
+
+/** A copy with the value at the path; missing parents are created. */
+function withValue(target: unknown, [head, ...rest]: Path, value: unknown): unknown {
+  if (head === undefined) return value
+  const copy = Array.isArray(target) ? [...target] : typeof head === 'number' ? [] : { ...(target as object) }
+  const fields = copy as Record<string | number, unknown>
+  fields[head] = withValue(fields[head], rest, value)
+  return copy
+}
+
+interface Attack {
+  readonly kind: KindDefinition
+  readonly field: Path
+  readonly namespace: string
+  readonly index: number
+}
+
+const kinds = [
+  netConfigKind,
+  ipSetKind,
+  reservationKind,
+  dnsMasqKind,
+  dnsDataKind,
+  dataPlaneKind,
+  dataPlaneServiceKind,
+  ansibleRunKind,
+  novaExternalComputeKind,
+  ovnMetadataAgentKind,
+]
+
+const attacks: readonly Attack[] = kinds
+  .flatMap((kind) => fieldsOf(kind).map((field) => ({ kind, field })))
+  .map((attack, index) => ({ ...attack, index, namespace: `ns-${index}` }))
+
+const describeField = ({ kind, field }: Attack): string => `${kind.kind}.${field.join('.')}`
+
+/** Leaves a line with the name of the field when Ansible evaluates it. */
+const expression = (attack: Attack): string => `{{ lookup('pipe', 'echo ${describeField(attack)} >> ${marker}') }}`
+
+const isOfService = ({ kind }: Attack): boolean => kind === novaExternalComputeKind || kind === ovnMetadataAgentKind
+
+/** A valid cloud of one node. The objects that only some attacks need are left out for the others. */
+function cloud(attack: Attack): readonly (readonly [KindDefinition, KubeObject])[] {
+  const { namespace, index, kind } = attack
+  const build = (definition: KindDefinition, name: string, spec: object): readonly [KindDefinition, KubeObject] => {
+    const apiVersion = `${definition.group}/${definition.version}`
+    return [definition, { apiVersion, kind: definition.kind, metadata: { name, namespace }, spec }]
+  }
+  const node = `node-${index}`
+  const net = `10.${1 + index}.0`
+  const subnet = {
+    name: 'subnet0',
+    cidr: `${net}.0/24`,
+    gateway: `${net}.1`,
+    allocationRanges: [{ start: `${net}.10`, end: `${net}.20` }],
+  }
+  const networks = [{ name: 'net0', subnetName: 'subnet0' }]
+  const section = { ansibleSSHPrivateKeySecret: SSH_SECRET, networks }
+  const bound = { dataplaneNodeName: node, inventoryConfigMapName: `dataplanenode-${node}`, sshKeySecretName: SSH_SECRET, ansibleEEContainerImage: 'image' }
+  const only = (condition: boolean, ...objects: ReturnType<typeof build>[]) => (condition ? objects : [])
+  return [
+    build(netConfigKind, 'netconfig', { networks: [{ name: 'net0', dnsDomain: 'a.example.com', subnets: [subnet] }] }),
+    build(dnsMasqKind, 'dns', {}),
+    ...only(kind === dnsDataKind, build(dnsDataKind, 'names', { hosts: [{ ip: '10.0.0.1', hostnames: ['a'] }] })),
+    ...only(kind === ipSetKind, build(ipSetKind, node, { networks })),
+    ...only(kind === reservationKind, build(reservationKind, node, { ipSetRef: {}, reservation: {} })),
+    ...only(kind === ansibleRunKind, build(ansibleRunKind, 'run', { play: '- hosts: all\n', inventory: 'all: {}\n' })),
+    ...only(
+      isOfService(attack),
+      build(novaCellKind, 'cell1', cell),
+      build(novaExternalComputeKind, node, {
+        ...bound,
+        cellName: 'cell1',
+        novaComputeContainerImage: 'image',
+        novaLibvirtContainerImage: 'image',
+      }),
+      build(ovnMetadataAgentKind, node, {
+        ...bound,
+        neutronConfigSecretName: 'all',
+        novaMetadataSecretName: 'all',
+        ovnMetadataAgentContainerImage: 'image',
+      }),
+    ),
+    build(dataPlaneServiceKind, 'step', { play: '- hosts: all\n' }),
+    build(dataPlaneKind, 'plane', {
+      roles: { role: { nodeTemplate: section, services: isOfService(attack) ? [] : ['step'], deployStrategy: {} } },
+      nodes: { [node]: { role: 'role', node: section, deployStrategy: {} } },
+    }),
+  ]
+}
+
+const cell = {
+  cellName: 'cell1',
+  cellDatabaseHostname: 'db',
+  cellMessageBusSecretName: 'all',
+  conductorServiceTemplate: {},
+  noVNCProxyServiceTemplate: {},
+  keystoneAuthURL: 'http://keystone:5000',
+  secret: 'all',
+  serviceAccount: 'nova',
+}
+
+const sharedSecret = {
+  'ssh-privatekey': 'x',
+  transport_url: 'rabbit://a:b@c',
+  ServicePassword: 'p',
+  '10-neutron-metadata.conf': '[ovn]\novn_sb_connection = ssl:10.0.0.1:6642\n',
+  '05-nova-metadata.conf': '[DEFAULT]\nnova_metadata_host = a\nmetadata_proxy_shared_secret = s\n',
+}
+
+/** Whether the API server stored the hostile object: what it refuses cannot be evaluated. */
+async function store(attack: Attack): Promise<boolean> {
+  const { client } = cluster
+  const { namespace, kind, index } = attack
+  await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+  for (const name of [SSH_SECRET, 'all']) {
+    await client.create({ ...secrets, metadata: { name, namespace }, stringData: sharedSecret })
+  }
+  // The member `node` of a data plane has the name of the node.
+  const field = attack.field.map((part, depth) => (depth === 2 && part === 'node' ? `node-${index}` : part))
+  let isStored = true
+  for (const [definition, object] of cloud(attack)) {
+    const isHostile = definition === kind
+    const stored = isHostile ? (withValue(object, field, expression(attack)) as KubeObject) : object
+    try {
+      const created = await client.create(stored)
+      if (definition === novaCellKind) await makeReady(created)
+    } catch (thrown) {
+      if (!(thrown instanceof Failure) || !isHostile) throw thrown
+      isStored = false
+    }
+  }
+  return isStored
+}
+
+async function makeReady(object: KubeObject): Promise<void> {
+  const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }]
+  await cluster.client.update({ ...object, status: { conditions } }, { subresource: 'status' })
+}
+
+/** The Jobs that were created; no kubelet runs them here. */
+const createdJobs = new Map<string, KubeObject>()
+
+/** Lets every run whose Job exists succeed, so that the next step of its node follows. */
+async function completeRuns(): Promise<void> {
+  for (const job of (await cluster.client.list(jobs)).items) createdJobs.set(job.metadata.uid ?? '', job)
+  const runs = (await cluster.client.list(ansibleRuns)).items as unknown as readonly AnsibleRun[]
+  const isStarted = ({ metadata }: AnsibleRun): boolean =>
+    [...createdJobs.values()].some((job) => job.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid))
+  const started = runs.filter((run) => run.status?.JobStatus === 'Running' && isStarted(run))
+  await mapConcurrently(started, 8, async (run) => {
+    const counts = { ok: 1, changed: 0, failures: 0, unreachable: 0 }
+    const hosts = (run.metadata.annotations?.['stackloom.dev/hosts'] ?? '').split(',')
+    const result = {
+      reason: 'Completed',
+      finishedAt: new Date().toISOString(),
+      hosts: Object.fromEntries(hosts.map((host) => [host, counts])),
+    }
+    const status = { ...run.status, JobStatus: 'Succeeded', result }
+    await cluster.client.update({ ...run, status }, { subresource: 'status' }).catch((thrown: unknown) => {
+      // The operator was faster: the next round has another look.
+      if (!isApiError(thrown, 'conflict', 'not-found')) throw thrown
+    })
+  })
+}
+
+interface WithConditions {
+  readonly status?: { readonly conditions?: readonly Condition[] }
+}
+
+const findReady = ({ status }: WithConditions): Condition | undefined =>
+  status?.conditions?.find(({ type }) => type === 'Ready')
+
+/** The nodes that are neither deployed nor report what is wrong. */
+async function unsettledNodes(stored: readonly Attack[]): Promise<readonly string[]> {
+  await completeRuns()
+  const list = async (kind: { apiVersion: string; kind: string }): Promise<ReadonlyMap<string, readonly KubeObject[]>> =>
+    groupBy((await cluster.client.list(kind)).items, ({ metadata }) => metadata.namespace ?? '')
+  const nodes = await list(dataPlaneNodes)
+  const planes = await list({ apiVersion: dataPlaneNodes.apiVersion, kind: dataPlaneKind.kind })
+  const isSettled = (object: KubeObject): boolean => {
+    const { conditions = [] } = (object as unknown as DataPlaneNode).status ?? {}
+    const isReported = conditions.some(({ severity, message = '' }) => severity === 'Error' || message.includes('{{'))
+    const { services } = Object.fromEntries(conditions.map(({ type, status }) => [type === 'ServicesReady' ? 'services' : type, status]))
+    return isReported || (findReady(object as WithConditions)?.status === 'True' && services === 'True')
+  }
+  return stored.flatMap((attack) => {
+    const objects = [...(nodes.get(attack.namespace) ?? []), ...(planes.get(attack.namespace) ?? [])]
+    if (objects.some(isSettled)) return []
+    return [`${attack.namespace} ${describeField(attack)}: ${JSON.stringify(objects.map((object) => object['status']))}`]
+  })
+}
+
+/** Texts in a file of Ansible that it would evaluate: values without the mark, and keys, which cannot have one. */
+function unmarkedTexts(text: string): readonly string[] {
+  const document = parseDocument(text, { version: '1.1', logLevel: 'silent' })
+  const found: string[] = []
+  visit(document, {
+    Scalar: (key, node, path) => {
+      const isKey = key === 'key' && path.some(isMap)
+      if (isScalar(node) && String(node.value).includes('{{') && (isKey || node.tag !== '!unsafe')) {
+        found.push(String(node.value))
+      }
+    },
+  })
+  return found
+}
+
+/** Evaluates every variable of every host, also when it is copied. */
+const PLAY = `
+- hosts: all
+  connection: local
+  gather_facts: false
+  tasks:
+    - ansible.builtin.set_fact:
+        copied: "{{ query('ansible.builtin.vars', *names) }}"
+      vars:
+        names: "{{ hostvars[inventory_hostname].keys() | difference(['ansible_facts', 'groups', 'hostvars', 'omit', 'vars', 'names']) }}"
+    - ansible.builtin.debug:
+        msg: "{{ copied }} {{ dict(hostvars[inventory_hostname]) }}"
+`
+
+interface AnsibleInputs {
+  readonly inventories: readonly string[]
+  readonly extraVars: readonly string[]
+  readonly commandLines: readonly string[]
+}
+
+/** What the operator hands to Ansible: Secrets with inventories, and the variables of Jobs that its image writes to files. */
+async function collectInputs(): Promise<AnsibleInputs> {
+  const inventories = (await cluster.client.list(secrets)).items.flatMap((secret) => {
+    const { inventory } = (secret['data'] ?? {}) as { readonly inventory?: string }
+    return inventory === undefined ? [] : [Buffer.from(inventory, 'base64').toString()]
+  })
+  const variables = [...createdJobs.values()].flatMap((job) => {
+    const { template } = job['spec'] as {
+      readonly template: { readonly spec: { readonly containers: readonly { readonly env?: readonly EnvVar[] }[] } }
+    }
+    return template.spec.containers.flatMap(({ env = [] }) => env)
+  })
+  const valuesOf = (name: string): readonly string[] =>
+    variables.flatMap((variable) => (variable.name === name ? [variable.value ?? ''] : []))
+  return { inventories, extraVars: valuesOf('RUNNER_EXTRA_VARS'), commandLines: valuesOf('RUNNER_CMDLINE') }
+}
+
+interface EnvVar {
+  readonly name: string
+  readonly value?: string
+}
+
+async function runAnsible({ inventories, extraVars }: AnsibleInputs): Promise<readonly string[]> {
+  const files = [
+    ...inventories.map((text, index) => ({ option: '-i', name: `inventory-${index}.yaml`, text })),
+    ...extraVars.map((text, index) => ({ option: '-e', name: `extra-${index}`, text })),
+  ]
+  await Promise.all(files.map(({ name, text }) => writeFile(path.join(folder, name), text)))
+  await Promise.all([writeFile(marker, ''), writeFile(path.join(folder, 'play.yaml'), PLAY)])
+  const args = files.flatMap(({ option, name }) => [option, `${option === '-e' ? '@' : ''}${path.join(folder, name)}`])
+  const { exit, stdout } = await runProcess({
+    file: 'ansible-playbook',
+    args: [...args, path.join(folder, 'play.yaml')],
+    env: { ...process.env, ANSIBLE_HOME: path.join(folder, 'ansible'), ANSIBLE_LOCAL_TEMP: path.join(folder, 'tmp') },
+  })
+  expect(exit, stdout.slice(-3000)).toMatchObject({ kind: 'exited', code: 0 })
+  return [...new Set((await readFile(marker, 'utf8')).split('\n').filter(Boolean))]
+}
+
+it('evaluates no expression in a text field of an object that a tenant stored', async () => {
+  const outcomes = await mapConcurrently(attacks, 8, async (attack) => ((await store(attack)) ? [attack] : []))
+  const stored = outcomes.flat()
+  // A field that the API server refuses is no attack: most must be stored.
+  expect(stored.length).toBeGreaterThan(100)
+  await expect.poll(() => unsettledNodes(stored), { timeout: 240_000, interval: 500 }).toEqual([])
+  const inputs = await collectInputs()
+  expect(inputs.inventories.join('')).toContain('!unsafe')
+  expect(inputs.extraVars.join('')).toContain('!unsafe')
+  expect([...inputs.inventories, ...inputs.extraVars].flatMap(unmarkedTexts)).toEqual([])
+  expect(inputs.commandLines.filter((line) => line.includes('{{'))).toEqual([])
+  expect(await runAnsible(inputs)).toEqual([])
+  expect(operator?.ended()).toBeUndefined()
+}, 600_000)
