@@ -213,10 +213,16 @@ describe('the admission server', () => {
     const { ask, stop } = await serving(() => ({ allowed: true }))
     const sized = (subnets: number) => ({
       ...object,
-      spec: Array.from({ length: subnets }, (_, n) => ({ name: `s${n}`, cidr: '10.0.0.0/30', ranges: [{ start: 'a' }] })),
+      spec: Array.from({ length: subnets }, (_, n) => ({
+        name: `s${n}`,
+        cidr: '10.0.0.0/30',
+        ranges: [{ start: 'a' }],
+      })),
     })
     const decide = async (next: object, old?: object): Promise<unknown> => {
-      const answer = await ask(JSON.stringify({ ...review, request: { ...request, object: next, oldObject: old ?? null } }))
+      const answer = await ask(
+        JSON.stringify({ ...review, request: { ...request, object: next, oldObject: old ?? null } }),
+      )
       expect(answer.code).toBe(200)
       return (JSON.parse(answer.body) as { readonly response: { readonly allowed: boolean } }).response.allowed
     }

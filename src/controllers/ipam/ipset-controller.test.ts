@@ -356,4 +356,17 @@ describe('a NetConfig that no webhook has checked', () => {
     expect(condition('edpm-0', 'InputReady')?.message).toContain('NetConfig netconfig is invalid: ')
     expect(addresses('edpm-0')).toEqual([])
   })
+
+  it('gives no address of a network that contradicts another one, and serves that one', async () => {
+    const [first, second] = threeNetworks.networks
+    if (!first || !second) throw new Error('there are three networks')
+    await createConfig({ networks: [first, { ...second, dnsDomain: first.dnsDomain }] })
+    startOperator()
+    await createIpSet('edpm-0')
+    await untilReady('edpm-0')
+    await cluster.client.create(ipSet('edpm-1', [{ name: second.name }]))
+    await until('the problem is reported', () => condition('edpm-1', 'InputReady')?.status === 'False')
+    expect(condition('edpm-1', 'InputReady')?.message).toContain('dnsDomain of net-2/subnet1: DNSDoman name')
+    expect(addresses('edpm-1')).toEqual([])
+  })
 })

@@ -6,6 +6,7 @@ import { buildClaim } from './claim.ts'
 import { unknownNetwork } from './findings.ts'
 import {
   buildIpSetStatus,
+  buildReservation,
   detectStatusForm,
   type IpSetState,
   type StatusForm,
@@ -75,5 +76,22 @@ describe('buildIpSetStatus', () => {
   it('uses the form that the served CRD accepts', () => {
     expect(detectStatusForm({ properties: { serviceNetwork: { type: 'string' } } })).toBe('current')
     expect(detectStatusForm({ properties: { dnsDomain: { type: 'string' } } })).toBe('legacy')
+  })
+})
+
+describe('the Reservation of an IPSet', () => {
+  it('has no label for a network whose name is too long for one, and the others', () => {
+    const [network, other] = config.spec.networks
+    const [subnet] = network?.subnets ?? []
+    if (!network || !other || !subnet) throw new Error('the NetConfig has networks')
+    const allocated = [network, { ...other, name: 'n'.repeat(200) }].map((each, index) => ({
+      network: each,
+      subnet,
+      defaultRoute: false,
+      address: `192.168.122.10${index}`,
+    }))
+    const reservation = buildReservation(requested, allocated, undefined)
+    expect(reservation?.metadata.labels).toEqual({ [`ipam.network.openstack.org/${network.name}`]: subnet.name })
+    expect(Object.keys(reservation?.spec.reservation ?? {})).toHaveLength(2)
   })
 })

@@ -65,7 +65,13 @@ function findingForResult(result: AllocationResult, family: 4 | 6, namespace: st
   }
   if (result.kind === 'foreign') {
     const { segment, namespace: owner, because } = result
-    return finding(because === 'listed' ? segmentListed : segmentNotShared, { network, subnet, segment, owner, namespace })
+    return finding(because === 'listed' ? segmentListed : segmentNotShared, {
+      network,
+      subnet,
+      segment,
+      owner,
+      namespace,
+    })
   }
   const address = formatAddress({ family, value: result.value })
   if (result.kind === 'outside') return finding(addressOutsideSubnet, { address, network, subnet })

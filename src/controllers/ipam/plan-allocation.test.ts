@@ -206,7 +206,9 @@ describe('planAllocation', () => {
     const owners = (segment: string): readonly string[] => (segment === 'vlan-20' ? ['ns', 'ns2'] : [])
     const sharing = { mayShare, owners }
     const grant = (namespace: string, request: Partial<AddressRequest> = {}) =>
-      formatResults(planAllocation([claim('a', [{ pool: pool(), ...request }], { namespace, sharing })], createLedger()))
+      formatResults(
+        planAllocation([claim('a', [{ pool: pool(), ...request }], { namespace, sharing })], createLedger()),
+      )
 
     it('grants none to others, also where no address is held yet', () => {
       expect(grant('other')).toEqual({ 'other/a': ['foreign'] })

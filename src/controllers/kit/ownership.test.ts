@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { memoryCluster } from '../../../test/memory-cluster.ts'
 import { neverAborted } from '../../../test/never-aborted.ts'
 import type { KubeObject, OwnerReference } from '../../api/object.ts'
+import { missingNamespaceError } from '../../kube/api-error.ts'
 import { decideOwnership, tryOwnedWrite } from './ownership.ts'
 import { createWriter } from './writes.ts'
 
@@ -54,5 +55,11 @@ describe('a writer', () => {
       finding: { code: 'SL1030', message: 'Secret ns/a exists already, and no DNSMasq owns it' },
     })
     expect(cluster.objects('Secret')).toMatchObject([{ data: { key: 'old' } }])
+  })
+
+  it('reports an object that the API server refuses, which no retry would change', async () => {
+    const where = { apiVersion: 'v1', kind: 'Secret', name: 'a' }
+    const write = Promise.reject(missingNamespaceError(where, 'v1/Secret a'))
+    expect(await tryOwnedWrite(write)).toMatchObject({ kind: 'refused', finding: { code: 'SL1111' } })
   })
 })

@@ -73,7 +73,8 @@ describe('A run', () => {
 
   it('does not wait longer than a run can take for one of another namespace, which may be served by no operator', () => {
     const other = run('y', working('a'), { namespace: 'other' })
-    const after = (minutes: number): AttemptDecision => ask(run('x'), { others: [other], nowMs: NOW + minutes * 60_000 })
+    const after = (minutes: number): AttemptDecision =>
+      ask(run('x'), { others: [other], nowMs: NOW + minutes * 60_000 })
     expect(after(65).kind).toBe('wait')
     expect(after(75).kind).toBe('begin')
     // Written for a day that is still to come.

@@ -17,6 +17,7 @@ import { type AnsibleRun, ansibleRunKind, ansibleRuns } from '../../../src/datap
 import {
   type DataPlaneNode,
   dataPlaneKind,
+  dataPlaneNodeKind,
   dataPlaneNodes,
   dataPlaneServiceKind,
 } from '../../../src/dataplane/kinds/data-plane.ts'
@@ -122,6 +123,8 @@ const expression = (attack: Attack): string => `{{ lookup('pipe', 'echo ${descri
 
 const isOfService = ({ kind }: Attack): boolean => kind === novaExternalComputeKind || kind === ovnMetadataAgentKind
 
+const isOfNames = ({ kind }: Attack): boolean => kind === dnsMasqKind || kind === dnsDataKind
+
 /** A valid cloud of one node. The objects that only some attacks need are left out for the others. */
 function cloud(attack: Attack): readonly (readonly [KindDefinition, KubeObject])[] {
   const { namespace, index, kind } = attack
@@ -139,11 +142,16 @@ function cloud(attack: Attack): readonly (readonly [KindDefinition, KubeObject])
   }
   const networks = [{ name: 'net0', subnetName: 'subnet0' }]
   const section = { ansibleSSHPrivateKeySecret: SSH_SECRET, networks }
-  const bound = { dataplaneNodeName: node, inventoryConfigMapName: `dataplanenode-${node}`, sshKeySecretName: SSH_SECRET, ansibleEEContainerImage: 'image' }
+  const bound = {
+    dataplaneNodeName: node,
+    inventoryConfigMapName: `dataplanenode-${node}`,
+    sshKeySecretName: SSH_SECRET,
+    ansibleEEContainerImage: 'image',
+  }
   const only = (condition: boolean, ...objects: ReturnType<typeof build>[]) => (condition ? objects : [])
   return [
     build(netConfigKind, 'netconfig', { networks: [{ name: 'net0', dnsDomain: 'a.example.com', subnets: [subnet] }] }),
-    build(dnsMasqKind, 'dns', {}),
+    ...only(isOfNames(attack), build(dnsMasqKind, 'dns', {})),
     ...only(kind === dnsDataKind, build(dnsDataKind, 'names', { hosts: [{ ip: '10.0.0.1', hostnames: ['a'] }] })),
     ...only(kind === ipSetKind, build(ipSetKind, node, { networks })),
     ...only(kind === reservationKind, build(reservationKind, node, { ipSetRef: {}, reservation: {} })),
@@ -247,30 +255,35 @@ async function completeRuns(): Promise<void> {
   })
 }
 
-interface WithConditions {
-  readonly status?: { readonly conditions?: readonly Condition[] }
+const readConditions = (object: KubeObject): readonly Condition[] =>
+  (object as unknown as DataPlaneNode).status?.conditions ?? []
+
+/** A node is deployed or reports what is wrong. No address for DNS is assigned here: a server has only to be reconciled. */
+function isSettled(attack: Attack, object: KubeObject): boolean {
+  const conditions = readConditions(object)
+  if (isOfNames(attack)) return object.kind === attack.kind.kind && conditions.length > 0
+  const isTrue = (type: string): boolean =>
+    conditions.some((condition) => condition.type === type && condition.status === 'True')
+  const isReported = conditions.some(({ severity, message = '' }) => severity === 'Error' || message.includes('{{'))
+  return isReported || (isTrue('Ready') && (object.kind !== dataPlaneNodes.kind || isTrue('ServicesReady')))
 }
 
-const findReady = ({ status }: WithConditions): Condition | undefined =>
-  status?.conditions?.find(({ type }) => type === 'Ready')
-
-/** The nodes that are neither deployed nor report what is wrong. */
-async function unsettledNodes(stored: readonly Attack[]): Promise<readonly string[]> {
+/** The attacks whose objects are not settled, with what their nodes report. */
+async function unsettledAttacks(stored: readonly Attack[]): Promise<readonly string[]> {
   await completeRuns()
-  const list = async (kind: { apiVersion: string; kind: string }): Promise<ReadonlyMap<string, readonly KubeObject[]>> =>
-    groupBy((await cluster.client.list(kind)).items, ({ metadata }) => metadata.namespace ?? '')
-  const nodes = await list(dataPlaneNodes)
-  const planes = await list({ apiVersion: dataPlaneNodes.apiVersion, kind: dataPlaneKind.kind })
-  const isSettled = (object: KubeObject): boolean => {
-    const { conditions = [] } = (object as unknown as DataPlaneNode).status ?? {}
-    const isReported = conditions.some(({ severity, message = '' }) => severity === 'Error' || message.includes('{{'))
-    const { services } = Object.fromEntries(conditions.map(({ type, status }) => [type === 'ServicesReady' ? 'services' : type, status]))
-    return isReported || (findReady(object as WithConditions)?.status === 'True' && services === 'True')
-  }
+  const kinds = [dataPlaneKind, dataPlaneNodeKind, dnsMasqKind, dnsDataKind]
+  const lists = await Promise.all(
+    kinds.map(({ group, version, kind }) => cluster.client.list({ apiVersion: `${group}/${version}`, kind })),
+  )
+  const objects = groupBy(
+    lists.flatMap(({ items }) => items),
+    ({ metadata }) => metadata.namespace ?? '',
+  )
   return stored.flatMap((attack) => {
-    const objects = [...(nodes.get(attack.namespace) ?? []), ...(planes.get(attack.namespace) ?? [])]
-    if (objects.some(isSettled)) return []
-    return [`${attack.namespace} ${describeField(attack)}: ${JSON.stringify(objects.map((object) => object['status']))}`]
+    const mine = objects.get(attack.namespace) ?? []
+    if (mine.some((object) => isSettled(attack, object))) return []
+    const messages = mine.map((object) => `${object.kind}: ${readConditions(object)[0]?.message ?? 'no status'}`)
+    return [`${attack.namespace} ${describeField(attack)}: ${messages.join(', ')}`]
   })
 }
 
@@ -353,7 +366,7 @@ it('evaluates no expression in a text field of an object that a tenant stored', 
   const stored = outcomes.flat()
   // A field that the API server refuses is no attack: most must be stored.
   expect(stored.length).toBeGreaterThan(100)
-  await expect.poll(() => unsettledNodes(stored), { timeout: 240_000, interval: 500 }).toEqual([])
+  await expect.poll(() => unsettledAttacks(stored), { timeout: 240_000, interval: 500 }).toEqual([])
   const inputs = await collectInputs()
   expect(inputs.inventories.join('')).toContain('!unsafe')
   expect(inputs.extraVars.join('')).toContain('!unsafe')
