@@ -79,7 +79,8 @@ const dnsMasqSpecSchema = z.object({
   dnsDataLabelSelectorValue: selectorSchema,
   nodeSelector: texts.optional(),
   override: z.object({ service: serviceOverrideSchema.optional() }).optional(),
-  externalEndpoints: z.array(externalEndpointSchema).optional(),
+  // Each of them is a Service.
+  externalEndpoints: z.array(externalEndpointSchema).max(64).optional(),
   topologyRef: reference.optional(),
   debug: z.object({ service: z.boolean().default(false) }).optional(),
 })

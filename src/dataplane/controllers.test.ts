@@ -3,7 +3,7 @@ import { dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../test/data-plane.
 import { memoryCluster } from '../../test/memory-cluster.ts'
 import { startControllers } from '../../test/real/dataplane/controllers.ts'
 import { recordingExecutor } from '../../test/real/dataplane/recording-executor.ts'
-import type { DataPlaneNode } from './kinds/data-plane.ts'
+import { type DataPlaneNode, dataPlanes } from './kinds/data-plane.ts'
 
 const NODES = 5
 const key = {
@@ -59,5 +59,28 @@ describe('the data plane controllers', () => {
     const writes = requests.slice(before).filter((request) => !/^(list|watch|get) /.test(request))
     expect(writes).toEqual([])
     expect(second.errors).toEqual([])
+  })
+
+  it('apply the nodes of a small data plane before all of a large one', async () => {
+    const { client, objects } = memoryCluster()
+    const plane = (namespace: string, count: number) => ({
+      ...dataPlanes,
+      metadata: { name: 'plane', namespace },
+      spec: {
+        roles: { '../not a name': {} },
+        nodes: Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, {}])),
+      },
+    })
+    await client.create(plane('large', 1_000))
+    await client.create(plane('small', 1))
+    const running = startControllers(client)
+    const nodes = (namespace: string): number =>
+      objects('OpenStackDataPlaneNode').filter(({ metadata }) => metadata.namespace === namespace).length
+    await until('the small one is applied', () => nodes('small') === 1)
+    expect(nodes('large')).toBeLessThan(1_000)
+    await until('the large one is applied', () => nodes('large') === 1_000)
+    const reports = (): string => JSON.stringify(objects('OpenStackDataPlane').map((object) => object['status'] ?? ''))
+    await until('the wrong name is reported', () => reports().split('cannot be the name of an object').length > 2)
+    await running.stop()
   })
 })

@@ -28,6 +28,7 @@ import {
   dataPlaneRoles,
   dataPlanes,
 } from '../kinds/data-plane.ts'
+import { checkObjectName } from '../rules/object-name.ts'
 import { FIELD_MANAGER, writeStatus } from '../writes.ts'
 import { conditionNotRequested, DEPLOYMENT_READY, SETUP_READY } from './node-status.ts'
 
@@ -45,7 +46,8 @@ export function dataPlaneController(deps: DataPlaneControllerDeps): Controller {
     reconcile: requeueOnConflict(async (request, context) => {
       const dataPlane = deps.caches.dataPlanes.get(objectKey(request))
       if (!dataPlane || dataPlane.metadata.deletionTimestamp) return undefined
-      const [refused] = await applyRolesAndNodes(deps, dataPlane, context.signal)
+      const { refused, isComplete } = await applyRolesAndNodes(deps, dataPlane, context.signal)
+      if (!isComplete) return { requeueAfterMs: 1 }
       const conditions = dataPlaneConditions(deps, dataPlane, refused)
       const deployed = conditions.find(({ type }) => type === DEPLOYMENT_READY)?.status === 'True'
       const { generation } = dataPlane.metadata
@@ -56,11 +58,21 @@ export function dataPlaneController(deps: DataPlaneControllerDeps): Controller {
   }
 }
 
+/** One data plane may contain thousands of nodes: those of other namespaces must not wait for all of them. */
+const MAX_WRITES = 100
+
+interface AppliedParts {
+  /** The first that cannot be applied. */
+  readonly refused: Finding | undefined
+  /** False when more are to be applied by the next reconcile. */
+  readonly isComplete: boolean
+}
+
 async function applyRolesAndNodes(
   deps: DataPlaneControllerDeps,
   dataPlane: DataPlane,
   signal: AbortSignal,
-): Promise<readonly Finding[]> {
+): Promise<AppliedParts> {
   const { roles = {}, nodes = {} } = dataPlane.spec
   const children = [
     ...Object.entries(roles).map(([name, spec]) => ({
@@ -70,9 +82,15 @@ async function applyRolesAndNodes(
     })),
     ...Object.entries(nodes).map(([name, spec]) => ({ kind: dataPlaneNodes, name, spec })),
   ]
-  const refused: Finding[] = []
-  for (const child of children) refused.push(...(await applyChild(deps, dataPlane, child, signal)))
-  return refused
+  let refused: Finding | undefined
+  let writes = 0
+  for (const child of children) {
+    const result = await applyChild(deps, dataPlane, child, signal)
+    if (result === 'applied') writes += 1
+    else if (result !== 'current') refused ??= result
+    if (writes >= MAX_WRITES) return { refused, isComplete: false }
+  }
+  return { refused, isComplete: true }
 }
 
 /** The deployStrategy of a role wins over that of the data plane. */
@@ -81,23 +99,26 @@ function resolveRoleSpec({ metadata, spec }: DataPlane, role: DataPlaneRoleSpec)
   return { dataPlane: metadata.name, ...role, ...(deployStrategy && { deployStrategy }) }
 }
 
-/** Returns why it cannot be applied: an object of another owner is in the way, or the API server refuses it. */
+/** A finding where it cannot be applied: an object of another owner is in the way, or the API server refuses it. */
 async function applyChild(
   { client, caches }: DataPlaneControllerDeps,
   dataPlane: DataPlane,
   { kind, name, spec }: { readonly kind: GroupVersionKind; readonly name: string; readonly spec: object },
   signal: AbortSignal,
-): Promise<readonly Finding[]> {
+): Promise<'applied' | 'current' | Finding> {
   const { namespace = '' } = dataPlane.metadata
+  // Not left to the API server: thousands of wrong names would be as many requests.
+  const [invalid] = checkObjectName(kind === dataPlaneRoles ? 'spec.roles' : 'spec.nodes', name)
+  if (invalid) return invalid.finding
   const live = caches.ofKind(kind).get(objectKey({ namespace, name }))
   const isCurrent = live && sameJson(live['spec'], { ...(live['spec'] as object), ...spec })
-  if (isCurrent && isOwnedBy(live, dataPlane)) return []
+  if (isCurrent && isOwnedBy(live, dataPlane)) return 'current'
   const owner = controllerReference({ ...dataPlane, ...dataPlanes })
   const child: KubeObject = { ...kind, metadata: { name, namespace, ownerReferences: [owner] }, spec }
   const inTheWay = findInTheWay(live, child)
-  if (inTheWay) return [inTheWay]
+  if (inTheWay) return inTheWay
   const write = await tryOwnedWrite(client.apply(child, { fieldManager: `${FIELD_MANAGER}-parts`, signal }))
-  return write.kind === 'refused' ? [write.finding] : []
+  return write.kind === 'refused' ? write.finding : 'applied'
 }
 
 function dataPlaneConditions(
