@@ -26,6 +26,25 @@ describe('the cache', () => {
     expect(cache.byIndex('network', 'tenant')).toEqual([])
   })
 
+  it('holds every object, also one for which an index fails', () => {
+    const failures: string[] = []
+    const cache = createCache({
+      indexes: {
+        network: (object) => {
+          if (object.metadata.name === 'bad') throw new Error('no spec')
+          return networks(object)
+        },
+      },
+      onIndexFailure: ({ metadata }, error) => failures.push(`${metadata.name}: ${(error as Error).message}`),
+    })
+    cache.replace([pool('bad', '1', 'storage'), pool('b', '2', 'storage')])
+    expect(names(cache.list())).toEqual(['bad', 'b'])
+    expect(names(cache.byIndex('network', 'storage'))).toEqual(['b'])
+    cache.delete(pool('bad', '3', 'storage'))
+    expect(names(cache.list())).toEqual(['b'])
+    expect(new Set(failures)).toEqual(new Set(['bad: no spec']))
+  })
+
   it('moves an object to its new value in an index, and out of it', () => {
     const cache = createCache({ indexes: { network: networks } })
     cache.set(pool('a', '1', 'storage'))

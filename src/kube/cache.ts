@@ -52,11 +52,17 @@ export interface CacheOptions<T extends KubeObject> {
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>>
   /** The part of an object to store, everything by default. Name, namespace and version must stay. */
   readonly transform?: (object: T) => T
+  /**
+   * Reports an index function that failed for an object, which is then not in the index: one object must not stop the
+   * others of its kind. Without it the error is thrown.
+   */
+  readonly onIndexFailure?: (object: T, error: unknown) => void
   /** Deep-freezes every object, so that a reader that modifies one fails at once. For tests: it costs time. */
   readonly freeze?: boolean
 }
 
 interface Index<T extends KubeObject> {
+  readonly declared: IndexFunction<T>
   readonly valuesOf: IndexFunction<T>
   readonly keys: Map<string, Set<string>>
 }
@@ -74,18 +80,27 @@ export function createCache<T extends KubeObject = KubeObject>(options: CacheOpt
     }
   })
 
+  const tolerant =
+    (valuesOf: IndexFunction<T>): IndexFunction<T> =>
+    (object) => {
+      try {
+        return valuesOf(object)
+      } catch (error) {
+        if (!options.onIndexFailure) throw error
+        options.onIndexFailure(object, error)
+        return []
+      }
+    }
   const declareIndex = (name: string, valuesOf: IndexFunction<T>): void => {
     const known = indexes.get(name)
-    if (known?.valuesOf === valuesOf) return
+    if (known?.declared === valuesOf) return
     if (known) throw new Error(`the index ${name} is declared twice, with different functions`)
-    const index: Index<T> = { valuesOf, keys: new Map() }
+    const index: Index<T> = { declared: valuesOf, valuesOf: tolerant(valuesOf), keys: new Map() }
     indexes.set(name, index)
     for (const [key, object] of objects) refile(index, key, undefined, object)
   }
-  const byNamespace: Index<T> = {
-    valuesOf: (object) => [object.metadata.namespace ?? ''],
-    keys: new Map(),
-  }
+  const namespaceOf: IndexFunction<T> = ({ metadata }) => [metadata.namespace ?? '']
+  const byNamespace: Index<T> = { declared: namespaceOf, valuesOf: namespaceOf, keys: new Map() }
   for (const [name, valuesOf] of Object.entries(options.indexes ?? {})) declareIndex(name, valuesOf)
 
   const objectsFor = (keys: ReadonlySet<string> | undefined): readonly T[] =>

@@ -4,8 +4,9 @@
  * Caches run on every replica, so that a new leader starts warm; controllers run on the leader only.
  */
 import { setMaxListeners } from 'node:events'
-import type { GroupVersionKind, KubeObject } from '../api/object.ts'
+import { type GroupVersionKind, type KubeObject, objectKey } from '../api/object.ts'
 import { type Clock, systemClock, waitForAbort } from '../clock/clock.ts'
+import { formatError } from '../errors/failure.ts'
 import { finding } from '../errors/finding.ts'
 import {
   type Cache,
@@ -101,6 +102,10 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     const name = [kind.kind, namespace, labelSelector, fieldSelector].filter(Boolean).join(' ')
     const cache = createCache({
       freeze,
+      onIndexFailure: ({ metadata }, error) => {
+        const fields = { kind: kind.kind, key: objectKey(metadata), reason: formatError(error) }
+        log({ level: 'error', message: 'an index failed for an object', ...fields })
+      },
       ...optional({ transform: metadataOnly ? createIdentityTransform(labelSelector) : transform }),
     })
     const observer = metrics?.reflector(name, () => created.reflector.status())

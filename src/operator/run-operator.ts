@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { Gauge } from 'prom-client'
 import { type GroupVersionKind, type KubeObject, withoutManagedFields } from '../api/object.ts'
 import { formatGroupKind } from '../api/snapshot.ts'
+import { withSpec } from '../api/with-spec.ts'
 import { systemClock } from '../clock/clock.ts'
 import { bareMetalHosts } from '../dataplane/machines/bare-metal.ts'
 import { failure } from '../errors/failure.ts'
@@ -108,10 +109,10 @@ function observerProgram(selected: readonly OperatorPart[]): Program {
   }
 }
 
-/** Drops the managed fields of high-cardinality kinds before they are cached. */
+/** Drops the managed fields of high-cardinality kinds before they are cached, and adds a spec that was left out. */
 function createCacheTransform(kinds: readonly GroupVersionKind[]): (object: KubeObject) => KubeObject {
   const names = new Set(kinds.map(formatGroupKind))
-  return (object) => (names.has(formatGroupKind(object)) ? withoutManagedFields(object) : object)
+  return (object) => withSpec(names.has(formatGroupKind(object)) ? withoutManagedFields(object) : object)
 }
 
 /** Machines are read where an administrator has allowed it, the other kinds in the served namespaces. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ansibleRun, counted, ended } from '../../../test/data-plane.ts'
-import { findAttempt, isActiveOn, resolveApplied } from './attempts.ts'
+import { HOSTS_ANNOTATION } from '../kinds/ansible-run.ts'
+import { findAttempt, HOST_INPUTS_ANNOTATION, isActiveOn, resolveApplied, runHosts } from './attempts.ts'
 
 const hosts = { a: 'hash-a', b: 'hash-b' }
 const failed = { ...counted, failures: 1 }
@@ -14,6 +15,20 @@ describe('findAttempt', () => {
     expect(findAttempt(run, 'a', 'libvirt')).toBeUndefined()
     expect(findAttempt(run, 'c', 'nova')).toBeUndefined()
   })
+
+  it.each(['null', '[]', '5', '"a"', '{"a": null}', '{'])(
+    'ignores host inputs that are no list of hashes: %s',
+    (text) => {
+      const run = ansibleRun('r', { step: 'nova', hosts: {} })
+      const { [HOSTS_ANNOTATION]: _, ...annotations } = run.metadata.annotations ?? {}
+      const forged = {
+        ...run,
+        metadata: { ...run.metadata, annotations: { ...annotations, [HOST_INPUTS_ANNOTATION]: text } },
+      }
+      expect([...runHosts(forged)]).toEqual([])
+      expect(findAttempt(forged, 'a', 'nova')).toBeUndefined()
+    },
+  )
 
   it('returns the outcome of the host, not of the whole run', () => {
     expect(outcome(ended('Failed', { hosts: { a: counted, b: failed } }), 'a')).toBe('succeeded')

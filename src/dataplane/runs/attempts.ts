@@ -3,6 +3,7 @@
  *
  * Pure. A run lists its hosts, each with the hash of its inputs; only these are compared, never the current inputs.
  */
+import { asRecord } from '../../api/json.ts'
 import type { GroupVersionKind } from '../../api/object.ts'
 import { type AnsibleRun, ATTEMPT_ANNOTATION, hasEnded, limitedHosts } from '../kinds/ansible-run.ts'
 import { type Applied, dataPlaneVersion } from '../kinds/data-plane.ts'
@@ -48,7 +49,8 @@ function parseRunHosts(run: AnsibleRun): RunHosts {
 
 function parseInputs(text: string): HostInputs {
   try {
-    return JSON.parse(text) as HostInputs
+    const entries = Object.entries(asRecord(JSON.parse(text)))
+    return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
   } catch {
     // The annotation was edited: the run counts for no host.
     return {}

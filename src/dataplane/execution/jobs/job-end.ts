@@ -4,6 +4,7 @@
  * Pure. A message is upstream's summary where the image writes one, and otherwise the end of the log with Ansible's recap.
  */
 
+import { asRecord, asStrings } from '../../../api/json.ts'
 import type { Condition, KubeObject } from '../../../api/object.ts'
 import type { HostResult } from '../../kinds/ansible-run.ts'
 import type { RunEnd } from '../executor.ts'
@@ -75,7 +76,8 @@ interface Summary {
 function parseSummary(text: string): Summary | undefined {
   if (!text.trimStart().startsWith('{')) return undefined
   try {
-    return JSON.parse(text) as Summary
+    const { failedHostList, unreachableHostList } = asRecord(JSON.parse(text))
+    return { failedHostList: asStrings(failedHostList), unreachableHostList: asStrings(unreachableHostList) }
   } catch {
     return undefined
   }
