@@ -174,7 +174,9 @@ function cloud(attack: Attack): readonly (readonly [KindDefinition, KubeObject])
     ),
     build(dataPlaneServiceKind, 'step', { play: '- hosts: all\n' }),
     build(dataPlaneKind, 'plane', {
-      roles: { role: { nodeTemplate: section, services: isOfService(attack) ? [] : ['step'], deployStrategy: {} } },
+      roles: {
+        role: { nodeTemplate: section, services: kind === dataPlaneServiceKind ? ['step'] : [], deployStrategy: {} },
+      },
       nodes: { [node]: { role: 'role', node: section, deployStrategy: {} } },
     }),
   ]
@@ -258,14 +260,19 @@ async function completeRuns(): Promise<void> {
 const readConditions = (object: KubeObject): readonly Condition[] =>
   (object as unknown as DataPlaneNode).status?.conditions ?? []
 
-/** A node is deployed or reports what is wrong. No address for DNS is assigned here: a server has only to be reconciled. */
+/**
+ * A node is deployed or reports what is wrong. Of a step the run is enough, and of a DNS server, which gets no address here,
+ * its status.
+ */
 function isSettled(attack: Attack, object: KubeObject): boolean {
   const conditions = readConditions(object)
   if (isOfNames(attack)) return object.kind === attack.kind.kind && conditions.length > 0
   const isTrue = (type: string): boolean =>
     conditions.some((condition) => condition.type === type && condition.status === 'True')
   const isReported = conditions.some(({ severity, message = '' }) => severity === 'Error' || message.includes('{{'))
-  return isReported || (isTrue('Ready') && (object.kind !== dataPlaneNodes.kind || isTrue('ServicesReady')))
+  const isStarted = [...createdJobs.values()].some(({ metadata }) => metadata.namespace === attack.namespace)
+  if (attack.kind === dataPlaneServiceKind) return isReported || isStarted
+  return isReported || (object.kind === dataPlaneNodes.kind && isTrue('Ready') && isTrue('ServicesReady'))
 }
 
 /** The attacks whose objects are not settled, with what their nodes report. */
