@@ -154,7 +154,7 @@ export function createLedger(): Ledger {
   const nameFor = (id: BlockId): string => {
     const key = blockKey(id)
     const name = names.get(key) ?? blockName(id)
-    // Segments are named by tenants, who can name another one with each change.
+    // Segments have names of tenants: each change of a NetConfig may bring another one.
     if (names.size >= MAX_NAMES) names.clear()
     names.set(key, name)
     return name
