@@ -56,6 +56,13 @@ pings() {
   done
 }
 
+# DHCP servers that made an offer. Older clients do not print the server.
+dhcp_servers() {
+  udhcpc -i "$interface" -f -n -q -t 2 -T 2 -A 1 -s /bin/true 2>&1 | sed -n \
+    -e 's/.*server \([0-9.]*[0-9]\).*/\1/p' -e 's/.*obtained from \([0-9.]*[0-9]\).*/\1/p' -e 's/.*lease of .* obtained,.*/a-server/p' |
+    sort -u | tr '\n' ' '
+}
+
 perform() {
   task=$1 answer=
   IFS=, && set -- $task && unset IFS
@@ -76,6 +83,9 @@ perform() {
       ping -c 1 -W 2 -I "$interface" "$2" >/dev/null 2>&1
       answer=$(ip -6 neigh show dev "$interface" | sed -n "s/^$2 .*lladdr \([0-9a-f:]*\).*/\1/p")
       ;;
+    # Only asks: nothing is configured with an offer.
+    dhcp) if command -v udhcpc >/dev/null; then answer=$(dhcp_servers); else answer=untested; fi ;;
+    route) case $(ip route get "$2" 2>/dev/null) in *" via $3 dev $interface "*) answer=yes ;; esac ;;
     own6) answer=$(ip -6 addr show dev "$interface" scope link | sed -n 's/.*inet6 \([0-9a-f:]*\)\/.*/\1/p' | tr '\n' ' ') ;;
     # All machines on the segment answer, in any subnet. Four times, because a pod that has just started answers only after
     # duplicate address detection.

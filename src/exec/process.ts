@@ -55,6 +55,8 @@ export interface RunningProcess {
   /** Ends the whole group and waits for it. */
   readonly stop: () => Promise<ExitStatus>
   readonly kill: (signal: NodeJS.Signals) => void
+  /** Lets this process end before the program does. Its further output is lost. */
+  readonly release: () => void
 }
 
 const GRACE_MS = 5000
@@ -104,7 +106,12 @@ export function startProcess(program: Program, options: ProcessOptions = {}): Ru
     end(undefined)
     return ended
   }
-  return { pid: child.pid, exit: ended, stop, kill }
+  const release = (): void => {
+    child.unref()
+    child.stdout?.destroy()
+    child.stderr?.destroy()
+  }
+  return { pid: child.pid, exit: ended, stop, kill, release }
 }
 
 export interface ProcessResult {

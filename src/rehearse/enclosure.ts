@@ -2,7 +2,8 @@
  * Creates the namespaces of a rehearsal: processes, network, mounts, and a folder in memory for sockets and logs.
  *
  * The first process in them waits for the end of its input, which this process holds open: if this process ends in any
- * way, the first process ends, and the kernel ends all others and removes the interfaces, mounts and files.
+ * way, the first process ends, and the kernel ends all others and removes the interfaces, mounts and files. Only an
+ * enclosure that is kept outlives this process.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -29,14 +30,18 @@ export interface Enclosure {
   readonly outside: (name: string) => string
   /** The command line that runs a program inside. */
   readonly enter: (commandLine: readonly string[]) => readonly string[]
+  /** The process outside whose end is the end of the enclosure. */
+  readonly pid: number
   /** Ends all processes inside and waits for them. */
   readonly close: () => Promise<void>
+  /** Leaves the enclosure with all programs in it when this process ends. */
+  readonly keep: () => Promise<void>
 }
 
 const FOLDER = '/run/rehearsal'
 
-/** Ends with its input. */
-const WAIT = 'echo ready && read -r end'
+/** Ends with its input, or stays after a line. */
+const WAIT = 'echo ready && read -r line && echo kept && while :; do sleep 3600; done'
 const scripts = {
   own: `mount -t tmpfs tmpfs /run && mkdir ${FOLDER} && ip link set lo up && ${WAIT}`,
   // /run stays as it is: the settings of the resolver may be there.
@@ -55,6 +60,7 @@ export async function openEnclosure({ network = 'own' }: EnclosureOptions = {}):
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   })
+  const started: RunningProcess[] = []
   child.stdin.on('error', () => undefined)
   const errors: Buffer[] = []
   child.stderr.on('data', (chunk: Buffer) => errors.push(chunk))
@@ -89,13 +95,31 @@ export async function openEnclosure({ network = 'own' }: EnclosureOptions = {}):
   }
   return {
     exec: (program, options) => runProcess(wrap(program), options),
-    start: (program, options) => startProcess(wrap(program), options),
+    start: (program, options) => {
+      const running = startProcess(wrap(program), options)
+      started.push(running)
+      return running
+    },
     inside: (name) => path.join(FOLDER, name),
-    outside: (name) => path.join(`/proc/${pid}/root${FOLDER}`, name),
+    outside: (name) => fileInEnclosure(pid, name),
     enter,
+    pid,
     close: async () => {
       child.stdin.end()
       await exited
     },
+    keep: async () => {
+      const answer = once(child.stdout, 'data')
+      child.stdin.write('keep\n')
+      await answer
+      child.unref()
+      for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
+      for (const program of started) program.release()
+    },
   }
+}
+
+/** A file in the folder of the enclosure that the process `pid` holds. */
+export function fileInEnclosure(pid: number, name: string): string {
+  return path.join(`/proc/${pid}/root${FOLDER}`, name)
 }

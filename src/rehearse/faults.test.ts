@@ -28,6 +28,7 @@ function observe({ topology: built, plugs }: Pick<FaultyTopology, 'topology' | '
       }
     }
   }
+  for (const { name, vlan } of built.routers) forwarding.push({ port: `${name}a`, vlan, mac: `0c:00:00:00:00:${name}` })
   for (const plug of plugs) {
     if (plug.kind === 'machine') forwarding.push({ port: 'x0a', vlan: plug.vlan, mac: '0e:00:00:00:00:01' })
     else {
@@ -78,14 +79,21 @@ describe('a fault of the switches', () => {
       fault: 'bridged-clouds',
       found: [
         'SL9323 VLANs 20 and 30 are connected (rhoso1/internalapi, rhoso2/internalapi); ' +
-          'find the cable or bridge between VLANs 20 and 30 and remove it',
+          'remove the cable or bridge between VLANs 20 and 30; frames cross at switch port x0b',
       ],
     },
     {
       fault: 'address-in-use',
       found: [
-        'SL9324 0e:00:00:00:00:01 is on VLAN 20 (rhoso1/internalapi) and belongs to no node of the site; ' +
-          'find 0e:00:00:00:00:01 in the switch; disconnect it, or reserve its address in the site file',
+        'SL9324 0e:00:00:00:00:01 at switch port x0a is on VLAN 20 (rhoso1/internalapi) and belongs to no node of the site; ' +
+          'disconnect the machine at switch port x0a, or reserve its address in the site file',
+      ],
+    },
+    {
+      fault: 'foreign-dhcp',
+      found: [
+        'SL9324 0e:00:00:00:00:01 at switch port x0a is on VLAN 20 (rhoso1/internalapi) and belongs to no node of the site; ' +
+          'disconnect the machine at switch port x0a, or reserve its address in the site file',
       ],
     },
   ])('is found with its place and a remedy: $fault', ({ fault, found }) => {

@@ -4,8 +4,8 @@
  *
  * Pure. The fault is on the first node's port where one port is enough.
  */
-import type { Plan } from '../plan/plan.ts'
-import type { Plug } from './switch/switch-commands.ts'
+import type { Plan, PlannedSubnet, Segment } from '../plan/plan.ts'
+import type { MachinePlug, Plug } from './switch/switch-commands.ts'
 import type { Switch, SwitchPort, Topology } from './topology.ts'
 
 export const faultNames = [
@@ -14,6 +14,7 @@ export const faultNames = [
   'small-mtu',
   'swapped-nics',
   'bridged-clouds',
+  'foreign-dhcp',
   'address-in-use',
 ] as const
 export type FaultName = (typeof faultNames)[number]
@@ -62,6 +63,8 @@ export function applyFault(
       return swapNics(topology)
     case 'bridged-clouds':
       return bridgeClouds(topology, plan)
+    case 'foreign-dhcp':
+      return lendAddresses(topology, plan)
     case 'address-in-use':
       return occupyAddress(topology, plan)
   }
@@ -117,27 +120,67 @@ function bridgeClouds(topology: Topology, plan: Plan): FaultyTopology | { readon
     return {
       topology,
       description: `a cable connects VLAN ${segment.vlan} (${cloud?.name}/${network.name}) and VLAN ${foreign.vlan} (${neighbour?.name}/${network.name})`,
-      plugs: [{ kind: 'cable', role: segment.nic, vlans: [segment.vlan, foreign.vlan] }],
+      plugs: [{ kind: 'cable', name: 'x0', role: segment.nic, vlans: [segment.vlan, foreign.vlan] }],
     }
   }
   return { unavailable: 'no two clouds have tagged segments on one NIC' }
 }
 
-/** Another machine has the first address for pods of a tagged network. */
+/** Another machine has the first address for pods, of each family, of a tagged network. */
 function occupyAddress(topology: Topology, plan: Plan): FaultyTopology | { readonly unavailable: string } {
-  for (const cloud of plan.clouds) {
-    for (const network of cloud.networks) {
-      const segment = plan.segments.find(({ id }) => id === network.segment)
-      const taken = network.subnets.flatMap(({ spans }) => spans).find(({ role }) => role === 'pods')?.start
-      const subnet = network.subnets.find(({ family }) => family === 4)
-      if (segment?.vlan === undefined || taken === undefined || !subnet || taken.includes(':')) continue
-      const address = `${taken}/${subnet.cidr.split('/')[1]}`
-      return {
-        topology,
-        description: `another machine on VLAN ${segment.vlan} (${cloud.name}/${network.name}) has ${taken}`,
-        plugs: [{ kind: 'machine', role: segment.nic, vlan: segment.vlan, address }],
+  const place = firstPodNetwork(plan)
+  if (!place) return { unavailable: 'no tagged network has addresses for pods' }
+  const { name, segment, vlan, subnets } = place
+  const taken = subnets.flatMap(({ cidr, spans }) => {
+    const start = spans.find(({ role }) => role === 'pods')?.start
+    return start === undefined ? [] : [{ address: start, prefix: cidr.slice(cidr.indexOf('/')) }]
+  })
+  return {
+    topology,
+    description: `another machine on VLAN ${vlan} (${name}) has ${taken.map(({ address }) => address).join(' and ')}`,
+    plugs: [machine(segment, vlan, { addresses: taken.map(({ address, prefix }) => `${address}${prefix}`) })],
+  }
+}
+
+/** A range for documentation, which no site has. */
+const LENDER = { address: '192.0.2.1', lends: { start: '192.0.2.10', end: '192.0.2.90' } }
+
+function lendAddresses(topology: Topology, plan: Plan): FaultyTopology | { readonly unavailable: string } {
+  const place = firstPodNetwork(plan)
+  if (!place?.subnets.some(({ family }) => family === 4)) {
+    return { unavailable: 'no tagged network has IPv4 addresses for pods' }
+  }
+  const { name, segment, vlan } = place
+  const { address, lends } = LENDER
+  return {
+    topology,
+    description: `a DHCP server on VLAN ${vlan} (${name}) has ${address}`,
+    plugs: [machine(segment, vlan, { addresses: [`${address}/24`], lends })],
+  }
+}
+
+function machine({ nic }: Segment, vlan: number, rest: Pick<MachinePlug, 'addresses' | 'lends'>): MachinePlug {
+  return { kind: 'machine', name: 'x0', role: nic, vlan, ...rest }
+}
+
+interface PodNetwork {
+  /** `rhoso1/internalapi`. */
+  readonly name: string
+  readonly segment: Segment
+  readonly vlan: number
+  readonly subnets: readonly PlannedSubnet[]
+}
+
+/** The first tagged network with addresses for pods. */
+function firstPodNetwork({ clouds, segments }: Plan): PodNetwork | undefined {
+  for (const cloud of clouds) {
+    for (const { name, segment: id, subnets } of cloud.networks) {
+      const segment = segments.find((candidate) => candidate.id === id)
+      const hasPods = subnets.some(({ spans }) => spans.some(({ role }) => role === 'pods'))
+      if (segment?.vlan !== undefined && hasPods) {
+        return { name: `${cloud.name}/${name}`, segment, vlan: segment.vlan, subnets }
       }
     }
   }
-  return { unavailable: 'no tagged network has addresses for pods' }
+  return undefined
 }

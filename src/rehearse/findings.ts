@@ -97,19 +97,33 @@ export const portMtu = problem<{ node: string; nic: string; mtu: number; needed:
     `set the MTU of the switch port of ${node} ${nic} to ${needed} or more, or plan a smaller \`mtu\``,
 })
 
-export const vlansConnected = problem<{ vlans: readonly number[]; networks: readonly string[] }>({
+export const vlansConnected = problem<{
+  vlans: readonly number[]
+  networks: readonly string[]
+  ports: readonly string[]
+}>({
   code: 'SL9323',
   severity: 'error',
   message: ({ vlans, networks }) => `VLANs ${vlans.join(' and ')} are connected (${networks.join(', ')})`,
-  remedy: ({ vlans }) => `find the cable or bridge between VLANs ${vlans.join(' and ')} and remove it`,
+  remedy: ({ vlans, ports }) =>
+    `remove the cable or bridge between VLANs ${vlans.join(' and ')}; frames cross at switch port ${ports.join(' and ')}`,
 })
 
-export const unknownMachine = problem<{ mac: string; vlan: number; networks: readonly string[] }>({
+export const unknownMachine = problem<{ mac: string; port: string; vlan: number; networks: readonly string[] }>({
   code: 'SL9324',
   severity: 'error',
-  message: ({ mac, vlan, networks }) =>
-    `${mac} is on VLAN ${vlan} (${networks.join(', ')}) and belongs to no node of the site`,
-  remedy: ({ mac }) => `find ${mac} in the switch; disconnect it, or reserve its address in the site file`,
+  message: ({ mac, port, vlan, networks }) =>
+    `${mac} at switch port ${port} is on VLAN ${vlan} (${networks.join(', ')}) and belongs to no node of the site`,
+  remedy: ({ port }) => `disconnect the machine at switch port ${port}, or reserve its address in the site file`,
+})
+
+export const notKept = problem<{ node: string; nodes: readonly string[] }>({
+  code: 'SL9341',
+  severity: 'error',
+  message: ({ node, nodes }) =>
+    nodes.length === 0 ? 'no rehearsal is kept on this machine' : `the kept rehearsal has no node ${node}`,
+  remedy: ({ nodes }) =>
+    nodes.length === 0 ? 'run `stackloom rehearse --keep` first' : `choose one of its nodes: ${nodes.join(', ')}`,
 })
 
 export const faultUnavailable = problem<{ fault: string; reason: string }>({

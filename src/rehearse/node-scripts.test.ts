@@ -54,7 +54,7 @@ describe('the agent of a node', () => {
 
 describe('the command line of QEMU', () => {
   const files = { kernel: '/c/vmlinuz', initrd: '/c/initrd', disk: '/c/a,b.qcow2' }
-  const sockets = { agent: '/run/a', qmp: '/run/q', console: '/run/c' }
+  const sockets = { agent: '/run/a', qmp: '/run/q', console: '/run/c', log: '/run/l' }
 
   it('restores a saved machine without changing its disk', () => {
     const args = machineArgs({ ...files, accelerator: 'tcg', sockets, writable: false, restoreFrom: "/c/it's" })

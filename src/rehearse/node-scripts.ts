@@ -33,6 +33,22 @@ function nameNic({ name, mac }: NodeNic): readonly string[] {
   ]
 }
 
+export interface TerminalSize {
+  readonly rows: number
+  readonly columns: number
+}
+
+/** Runs a shell on the serial port until it ends. A shell that another terminal has left there is ended. */
+export function shellScript({ rows, columns }: TerminalSize): string {
+  const shell = 'echo $$ >/run/shell.pid; exec bash -i'
+  return [
+    'kill -KILL "$(cat /run/shell.pid)" 2>/dev/null',
+    'exec </dev/ttyS0 >/dev/ttyS0 2>&1',
+    `stty sane rows ${rows} cols ${columns}`,
+    `cd /root && HOME=/root TERM=linux setsid -c -w sh -c '${shell}'`,
+  ].join('\n')
+}
+
 /** nmstate's own limit must not end an apply on a slow machine: the checkpoint would be rolled back. */
 const APPLY_SECONDS = 900
 

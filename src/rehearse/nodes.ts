@@ -12,6 +12,8 @@ import { type RehearsedNode, SWITCH_MTU } from './topology.ts'
 export interface RunningNode {
   readonly name: string
   readonly agent: Agent
+  /** Closes the connections to it; it runs on. */
+  readonly disconnect: () => void
 }
 
 /** A restore reads some hundred megabytes: seconds, or more on a busy machine. */
@@ -27,5 +29,9 @@ export async function startNode(
   for (const [slot, nic] of nics.entries()) await plugNic(machine, { ...nic, maxMtu: SWITCH_MTU }, slot)
   const { code, output } = await machine.agent.run(identityScript(name, nics, settings), { signal })
   if (code !== 0) throw failure(machineFailed, { name, reason: lastLines(output) })
-  return { name, agent: machine.agent }
+  const disconnect = (): void => {
+    machine.agent.close()
+    machine.qmp.close()
+  }
+  return { name, agent: machine.agent, disconnect }
 }

@@ -62,10 +62,10 @@ export async function probePods(
   return runs
 }
 
-/** Peers that did not answer, with the tests that come before: a later answer replaces an earlier one. Pure. */
+/** Peers and gateways that did not answer, with the tests that come before: a later answer replaces an earlier one. Pure. */
 function unansweredPeers(run: ProbeRun): readonly ProbeTask[] {
   return parseAnswers(run)
-    .answers.filter(({ task, values }) => task.kind === 'peer' && values.length === 0)
+    .answers.filter(({ task, values }) => (task.kind === 'peer' || task.kind === 'gateway') && values.length === 0)
     .map(({ task }) => task)
 }
 

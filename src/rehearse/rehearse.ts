@@ -4,22 +4,32 @@
  */
 import { readData } from '../data/data.ts'
 import { failure } from '../errors/failure.ts'
-import { type Finding, finding, hasErrors } from '../errors/finding.ts'
+import { hasErrors } from '../errors/finding.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { BuildContext } from '../sandbox/build/ensure-programs.ts'
 import { evaluateProbes } from '../verify/probe/probe-results.ts'
 import { type MatrixCell, reachMatrix } from '../verify/probe/reach-matrix.ts'
 import type { CheckResult } from '../verify/verify.ts'
-import { applyPolicies, type PolicyOutcome, reapplyPolicies } from './apply-policies.ts'
+import { applyPolicies, reapplyPolicies } from './apply-policies.ts'
 import { type Enclosure, openEnclosure } from './enclosure.ts'
 import { applyFault, type FaultName, type FaultyTopology } from './faults.ts'
-import { faultUnavailable, podNotAttached } from './findings.ts'
+import { faultUnavailable } from './findings.ts'
 import { ensureNodeImage } from './image/node-image.ts'
 import { ensureOpenVswitch } from './image/open-vswitch.ts'
+import { endKept, recordKept } from './kept.ts'
 import { kernelSettings } from './kernel-settings.ts'
 import { ensureSavedMachine } from './machine/saved-machine.ts'
 import { type RunningNode, startNode } from './nodes.ts'
 import { attachPods, probePods } from './probe-networks.ts'
+import {
+  attachCheck,
+  judgeCheck,
+  policyCheck,
+  reapplyCheck,
+  removalCheck,
+  switchCheck,
+  type UnjudgedCheck,
+} from './rehearsal-checks.ts'
 import {
   type NodePolicies,
   narrowPlan,
@@ -37,7 +47,9 @@ export interface RehearseRequest extends RehearsalScope {
   readonly plan: Plan
   /** A mistake that is built into the switches. */
   readonly fault?: FaultName | undefined
-  /** Called before everything ends, for `--keep`. */
+  /** Whether the machines stay: the networks of the last cloud are not removed then. */
+  readonly keep?: boolean
+  /** Called before everything ends. */
   readonly beforeEnd?: (enclosure: Enclosure) => Promise<void>
 }
 
@@ -53,6 +65,8 @@ export interface Rehearsal {
   readonly results: readonly CheckResult[]
   readonly matrix: readonly MatrixCell[]
   readonly phases: readonly Phase[]
+  /** The process that holds the machines that are kept. */
+  readonly keptBy?: number
 }
 
 export async function rehearse(request: RehearseRequest, context: BuildContext): Promise<Rehearsal> {
@@ -79,10 +93,11 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
     saved: await ensureSavedMachine(await ensureNodeImage(context), context),
   }))
   const enclosure = await openEnclosure()
+  let isKept = false
   try {
     const { switches, nodes } = await phase('starting switches and nodes', async () => {
       const running = await startSwitch(enclosure, openVswitch, built.switches, signal)
-      for (const plug of plugs) await running.plug(plug)
+      for (const plug of [...topology.routers, ...plugs]) await running.plug(plug)
       const started = await Promise.all(
         built.nodes.map((node) => startNode(enclosure, node, { saved, settings }, signal)),
       )
@@ -98,40 +113,52 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
       return (await Promise.all(pairs.map((pair) => work(pair.node, pair.nodePolicies)))).flat()
     }
 
+    const results: CheckResult[] = []
+    const check = (unjudged: UnjudgedCheck): void => {
+      results.push(judgeCheck(unjudged, plan.from.accept))
+    }
     const outcomes = await phase('applying policies', () =>
       onEveryNode(policies, (node, nodePolicies) => applyPolicies(node, nodePolicies, signal)),
     )
-    const results: CheckResult[] = [policyResult(outcomes)]
-    if (hasErrors(results.flatMap(({ findings }) => findings))) {
+    const finish = async (matrix: readonly MatrixCell[]): Promise<Rehearsal> => {
       await request.beforeEnd?.(enclosure)
-      return describe(plan, results, [], phases)
+      const rehearsal = describe(plan, results, matrix, phases)
+      if (!request.keep) return rehearsal
+      for (const node of nodes) node.disconnect()
+      await endKept(context.paths)
+      await recordKept(context.paths, { site: plan.site, nodes: rehearsal.nodes, pid: enclosure.pid })
+      await enclosure.keep()
+      isKept = true
+      return { ...rehearsal, keptBy: enclosure.pid }
     }
+    check(policyCheck(outcomes))
+    if (hasErrors(results.flatMap(({ findings }) => findings))) return await finish([])
     // With a fault the question is what the packets show; the policies are those of every other run.
     if (request.fault === undefined) {
       const again = spreadPolicies(policies)
       const changed = await phase('applying policies a second time', () =>
         onEveryNode(again, (node, nodePolicies) => reapplyPolicies(node, nodePolicies, signal)),
       )
-      results.push(reapplyResult(changed, again.flatMap((nodePolicies) => nodePolicies.policies).length))
+      check(reapplyCheck(changed, again.flatMap((nodePolicies) => nodePolicies.policies).length))
     }
     const { attached, failed } = await phase('attaching pods', () => attachPods(nodes, pods, signal))
-    results.push(attachResult(failed, pods.length))
+    check(attachCheck(failed, pods.length))
     const runs = await phase('testing reach and isolation', () =>
       probePods(plan, nodes, attached, { program: readData('probe.sh'), signal }),
     )
     const findings = judgeSwitches(plan, topology, await switches.observe())
-    results.push(switchResult(findings, topology.switches.flatMap(({ ports }) => ports).length))
+    check(switchCheck(findings, topology.switches.flatMap(({ ports }) => ports).length))
     // VIPs are not announced here, so there is nothing to say about them.
     const checks = evaluateProbes(plan, runs, failed).filter(({ id }) => id !== 'probe-vips')
-    const removal = request.fault === undefined ? planRemoval(attached) : undefined
+    const removal = request.fault === undefined && !request.keep ? planRemoval(attached) : undefined
     if (removal) {
       const lost = await phase(`removing ${removal.cloud}`, () => removeCloud(removal, nodes, policies, signal))
-      results.push(removalResult(lost, removal.cloud))
+      check(removalCheck(lost, removal.cloud))
     }
-    await request.beforeEnd?.(enclosure)
-    return describe(plan, [...results, ...checks], reachMatrix(plan, runs), phases)
+    results.push(...checks)
+    return await finish(reachMatrix(plan, runs))
   } finally {
-    await enclosure.close()
+    if (!isKept) await enclosure.close()
   }
 }
 
@@ -156,61 +183,4 @@ function describe(
     matrix,
     phases,
   }
-}
-
-function policyResult(outcomes: readonly PolicyOutcome[]): CheckResult {
-  return checkResult({
-    id: 'rehearse-policies',
-    title: 'Node policies',
-    promise: 'nmstate enacts every policy on a real kernel',
-    seen: `${outcomes.length} policies`,
-    findings: outcomes.flatMap((outcome) => outcome.finding ?? []),
-  })
-}
-
-function reapplyResult(findings: readonly Finding[], count: number): CheckResult {
-  return checkResult({
-    id: 'rehearse-second-apply',
-    title: 'Second apply',
-    promise: 'a second apply changes no link, address, route or rule',
-    seen: `${count} policies`,
-    findings,
-  })
-}
-
-function switchResult(findings: readonly Finding[], count: number): CheckResult {
-  return checkResult({
-    id: 'rehearse-switches',
-    title: 'Switch ports',
-    promise: 'every port carries every planned VLAN at the planned MTU, and no other machine is connected',
-    seen: `${count} ports`,
-    findings,
-  })
-}
-
-function removalResult(findings: readonly Finding[], cloud: string): CheckResult {
-  return checkResult({
-    id: 'rehearse-removal',
-    title: 'Removal of a cloud',
-    promise: 'removing the networks of one cloud costs the others no packet',
-    seen: `${cloud} removed`,
-    findings,
-  })
-}
-
-function attachResult(
-  failed: readonly { readonly from: string; readonly reason: string }[],
-  count: number,
-): CheckResult {
-  return checkResult({
-    id: 'rehearse-attachments',
-    title: 'Network attachments',
-    promise: 'the CNI plugins attach a pod to every network on every node',
-    seen: `${count} pods`,
-    findings: failed.map(({ from, reason }) => finding(podNotAttached, { from, reason })),
-  })
-}
-
-function checkResult(facts: Omit<CheckResult, 'verdict'>): CheckResult {
-  return { ...facts, verdict: hasErrors(facts.findings) ? 'failed' : 'passed' }
 }

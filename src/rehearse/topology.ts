@@ -3,13 +3,25 @@
  *
  * Pure. A switch carries exactly what the plan has, so that a frame on any other VLAN is lost as in a real data centre.
  */
-import type { Plan } from '../plan/plan.ts'
+import type { Plan, PlannedSubnet } from '../plan/plan.ts'
 import type { Bond, ClusterNode } from '../site/site.ts'
 
 export interface Topology {
   readonly nodes: readonly RehearsedNode[]
   /** One switch per role of a NIC: segments of two roles are never connected. */
   readonly switches: readonly Switch[]
+  /** A machine with the gateways of each segment. */
+  readonly routers: readonly Router[]
+}
+
+export interface Router {
+  readonly kind: 'machine'
+  readonly name: string
+  readonly role: string
+  /** On the switch, also where frames are untagged. */
+  readonly vlan: number
+  /** With the lengths of their prefixes. */
+  readonly addresses: readonly string[]
 }
 
 export interface RehearsedNode {
@@ -70,7 +82,25 @@ export function planTopology(plan: Plan, nodes: readonly ClusterNode[]): Topolog
     }
     return { name: node.name, nics }
   })
-  return { nodes: rehearsed, switches: [...portsByRole].map(([role, ports]) => ({ role, ports })) }
+  const switches = [...portsByRole].map(([role, ports]) => ({ role, ports }))
+  return { nodes: rehearsed, switches, routers: planRouters(plan, switches) }
+}
+
+/** The names of switch ports are short: Linux allows 15 characters. */
+function planRouters(plan: Plan, switches: readonly Switch[]): readonly Router[] {
+  return plan.segments.flatMap(({ id, nic, vlan, networks }, index): readonly Router[] => {
+    const native = switches.find(({ role }) => role === nic)?.ports[0]?.native
+    const tag = vlan ?? native
+    const addresses = plan.clouds
+      .flatMap((cloud) => cloud.networks.filter(({ segment }) => segment === id))
+      .flatMap(({ subnets }) => subnets.flatMap(formatGateway))
+    if (tag === undefined || addresses.length === 0 || networks.length === 0) return []
+    return [{ kind: 'machine', name: `r${index}`, role: nic, vlan: tag, addresses: [...new Set(addresses)] }]
+  })
+}
+
+function formatGateway({ gateway, cidr }: PlannedSubnet): readonly string[] {
+  return gateway === undefined ? [] : [`${gateway}${cidr.slice(cidr.indexOf('/'))}`]
 }
 
 function addTo<T>(lists: Map<string, T[]>, key: string, item: T): void {

@@ -16,6 +16,15 @@ describe('stackloom rehearse', () => {
     expect(err).toMatch(/apt-get install qemu-system-x86 .*mmdebstrap/)
   })
 
+  it('says that no machine is kept', async () => {
+    const env = { XDG_STATE_HOME: '/nonexistent' }
+    const entered = await rehearse(env, '--enter', 'worker-0')
+    expect(entered.code).toBe(2)
+    expect(entered.err).toContain('SL9341')
+    expect(entered.err).toContain('stackloom rehearse --keep')
+    expect(await rehearse(env, '--stop')).toEqual({ code: 0, err: 'no rehearsal is kept\n' })
+  })
+
   it('refuses an unknown fault, cloud and number of nodes', async () => {
     expect((await rehearse({}, '--fault', 'nothing')).err).toContain('missing-vlan')
     expect((await rehearse({ PATH: process.env['PATH'] ?? '' }, '--cloud', 'rhoso9')).err).toContain('rhoso9')

@@ -1,7 +1,8 @@
 /**
- * Provides Open vSwitch without installing it: its Debian packages are downloaded with apt and unpacked into the user's
- * cache. Nothing of them is configured or started on this machine.
+ * Provides Open vSwitch, and busybox for its DHCP server, without installing them: their Debian packages are downloaded with
+ * apt and unpacked into the user's cache. Nothing of them is configured or started on this machine.
  */
+import { createHash } from 'node:crypto'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { failure } from '../../errors/failure.ts'
@@ -10,12 +11,13 @@ import { ensureFolder, publishFolder } from '../../sandbox/build/cache-folder.ts
 import type { BuildContext } from '../../sandbox/build/ensure-programs.ts'
 import { partFailed } from '../findings.ts'
 
-const switchPackages: readonly string[] = ['openvswitch-switch', 'openvswitch-common', 'libxdp1']
+const switchPackages: readonly string[] = ['openvswitch-switch', 'openvswitch-common', 'libxdp1', 'busybox-static']
 
 /** The folder with the unpacked packages. */
 export async function ensureOpenVswitch(context: BuildContext): Promise<string> {
   const { paths, exec, notify, signal } = context
-  const folder = path.join(paths.cache, 'rehearse', 'open-vswitch')
+  const key = createHash('sha256').update(switchPackages.join()).digest('hex').slice(0, 16)
+  const folder = path.join(paths.cache, 'rehearse', `open-vswitch-${key}`)
   const options = signal ? { signal } : {}
   const check = ({ exit, stderr }: ProcessResult): void => {
     if (succeeded(exit)) return

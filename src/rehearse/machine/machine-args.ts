@@ -10,7 +10,10 @@ export type Accelerator = 'kvm' | 'tcg'
 export interface MachineSockets {
   readonly agent: string
   readonly qmp: string
+  /** Its serial port. */
   readonly console: string
+  /** What the serial port has written. */
+  readonly log: string
 }
 
 export interface MachineFiles {
@@ -44,18 +47,22 @@ const accelerators: Readonly<Record<Accelerator, readonly string[]>> = {
 
 export function machineArgs(settings: MachineSettings): readonly string[] {
   const { accelerator, kernel, initrd, disk, sockets, restoreFrom, writable } = settings
+  const options: Readonly<Record<string, string | readonly string[]>> = {
+    '-kernel': kernel,
+    '-initrd': initrd,
+    '-drive': `file=${escapeValue(disk)},if=virtio,format=qcow2${writable ? '' : ',snapshot=on'}`,
+    '-chardev': [
+      `socket,id=agent,path=${escapeValue(sockets.agent)},server=on,wait=off`,
+      `socket,id=console,path=${escapeValue(sockets.console)},server=on,wait=off,logfile=${escapeValue(sockets.log)}`,
+    ],
+    '-device': 'virtserialport,chardev=agent,name=stackloom.agent',
+    '-qmp': `unix:${escapeValue(sockets.qmp)},server=on,wait=off`,
+    '-serial': 'chardev:console',
+    ...(restoreFrom !== undefined && { '-incoming': `exec:cat ${quoteShellWord(restoreFrom)}` }),
+  }
   return [
     ...machineHardware(accelerator),
-    ...Object.entries({
-      '-kernel': kernel,
-      '-initrd': initrd,
-      '-drive': `file=${escapeValue(disk)},if=virtio,format=qcow2${writable ? '' : ',snapshot=on'}`,
-      '-chardev': `socket,id=agent,path=${escapeValue(sockets.agent)},server=on,wait=off`,
-      '-device': 'virtserialport,chardev=agent,name=stackloom.agent',
-      '-qmp': `unix:${escapeValue(sockets.qmp)},server=on,wait=off`,
-      '-serial': `file:${sockets.console}`,
-      ...(restoreFrom !== undefined && { '-incoming': `exec:cat ${quoteShellWord(restoreFrom)}` }),
-    }).flat(),
+    ...Object.entries(options).flatMap(([name, values]) => [values].flat().flatMap((value) => [name, value])),
   ]
 }
 

@@ -5,7 +5,7 @@ import { describeExit, lastLines, type RunningProcess } from '../../exec/process
 import type { Enclosure } from '../enclosure.ts'
 import { machineFailed } from '../findings.ts'
 import { type Agent, openAgent } from './agent.ts'
-import { type Accelerator, type MachineFiles, machineArgs, QEMU } from './machine-args.ts'
+import { type Accelerator, type MachineFiles, type MachineSockets, machineArgs, QEMU } from './machine-args.ts'
 import { openQmp, type Qmp } from './qmp.ts'
 
 export interface Machine {
@@ -25,14 +25,20 @@ export interface StartRequest extends MachineFiles {
   readonly timeoutMs: number
 }
 
+/** The names of its files in the folder of the enclosure. */
+export function machineFiles(name: string): MachineSockets {
+  return { agent: `${name}.agent`, qmp: `${name}.qmp`, console: `${name}.console`, log: `${name}.log` }
+}
+
 /** Starts a machine and waits until its agent answers. */
 export async function startMachine(enclosure: Enclosure, request: StartRequest): Promise<Machine> {
   const { name, signal, timeoutMs, ...settings } = request
-  const socketNames = { agent: `${name}.agent`, qmp: `${name}.qmp`, console: `${name}.console` }
+  const files = machineFiles(name)
   const sockets = {
-    agent: enclosure.inside(socketNames.agent),
-    qmp: enclosure.inside(socketNames.qmp),
-    console: enclosure.inside(socketNames.console),
+    agent: enclosure.inside(files.agent),
+    qmp: enclosure.inside(files.qmp),
+    console: enclosure.inside(files.console),
+    log: enclosure.inside(files.log),
   }
   const output: string[] = []
   const args = machineArgs({ ...settings, sockets })
@@ -51,11 +57,11 @@ export async function startMachine(enclosure: Enclosure, request: StartRequest):
       await process.stop()
       throw fail(`no answer within ${Math.round(timeoutMs / 1000)} s`)
     }
-    const qmp = await openQmp(enclosure.outside(socketNames.qmp)).catch(() => undefined)
+    const qmp = await openQmp(enclosure.outside(files.qmp)).catch(() => undefined)
     if (qmp) {
       try {
         if (settings.restoreFrom !== undefined) await resume(qmp)
-        const agent = await openAgent(enclosure.outside(socketNames.agent))
+        const agent = await openAgent(enclosure.outside(files.agent))
         const timer = AbortSignal.timeout(Math.max(1, Math.ceil(deadline - performance.now())))
         await agent.run('true', { signal: signal ? AbortSignal.any([signal, timer]) : timer })
         return { name, agent, qmp, process }

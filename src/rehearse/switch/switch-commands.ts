@@ -1,5 +1,6 @@
 /** Formats a topology as commands of `ip` and of Open vSwitch. Pure. */
-import type { Switch, SwitchPort } from '../topology.ts'
+import type { AddressRange } from '../../plan/plan.ts'
+import { SWITCH_MTU, type Switch, type SwitchPort } from '../topology.ts'
 
 /** Longer than a rehearsal: what a port has carried is read at its end. */
 const AGING_SECONDS = 86_400
@@ -52,21 +53,48 @@ export function tapLines(switches: readonly Switch[]): string {
 
 /** A cable between two VLANs of a switch, or another machine on a VLAN. */
 export type Plug =
-  | { readonly kind: 'cable'; readonly role: string; readonly vlans: readonly [number, number] }
-  | { readonly kind: 'machine'; readonly role: string; readonly vlan: number; readonly address: string }
+  | { readonly kind: 'cable'; readonly name: string; readonly role: string; readonly vlans: readonly [number, number] }
+  | MachinePlug
 
-/** Lines of `ip -batch`: two ends of a cable; the second end of a machine stays on this side, with its address. */
-export function plugLines([first, second]: readonly [string, string], plug: Plug): string {
+export interface MachinePlug {
+  readonly kind: 'machine'
+  readonly name: string
+  readonly role: string
+  readonly vlan: number
+  /** With the lengths of their prefixes. */
+  readonly addresses: readonly string[]
+  /** Addresses that it gives out by DHCP. */
+  readonly lends?: AddressRange
+}
+
+/** The interfaces of a plug: a machine has only the first one on the switch. */
+export function plugPorts({ name }: Pick<Plug, 'name'>): readonly [string, string] {
+  return [`${name}a`, `${name}b`]
+}
+
+/** Lines of `ip -batch`: two ends of a cable; the second end of a machine stays on this side, with its addresses. */
+export function plugLines(plug: Plug): string {
+  const [first, second] = plugPorts(plug)
+  const addresses = plug.kind === 'machine' ? plug.addresses : []
   const lines = [
     `link add ${first} type veth peer name ${second}`,
-    `link set ${first} up`,
-    ...(plug.kind === 'machine' ? [`address add ${plug.address} dev ${second}`] : []),
-    `link set ${second} up`,
+    ...[first, second].map((end) => `link set ${end} mtu ${SWITCH_MTU} up`),
+    // A machine that takes the address of another one does not ask first.
+    ...addresses.map((address) => `address add ${address} dev ${second}${address.includes(':') ? ' nodad' : ''}`),
   ]
   return `${lines.join('\n')}\n`
 }
 
-export function plugArgs(bridge: string, [first, second]: readonly [string, string], plug: Plug): readonly string[] {
+/** Settings of busybox's DHCP server. */
+export function dhcpSettings(plug: Pick<Plug, 'name'>, { start, end }: AddressRange, leases: string): string {
+  const settings = { start, end, interface: plugPorts(plug)[1], lease_file: leases, 'option subnet': '255.255.255.0' }
+  return Object.entries(settings)
+    .map(([name, value]) => `${name} ${value}\n`)
+    .join('')
+}
+
+export function plugArgs(bridge: string, plug: Plug): readonly string[] {
+  const [first, second] = plugPorts(plug)
   if (plug.kind === 'machine') return ['--', 'add-port', bridge, first, `tag=${plug.vlan}`]
   const [vlan, other] = plug.vlans
   return ['--', 'add-port', bridge, first, `tag=${vlan}`, '--', 'add-port', bridge, second, `tag=${other}`]

@@ -10,6 +10,7 @@ import { type Finding, finding } from '../../errors/finding.ts'
 import type { Plan, Segment } from '../../plan/plan.ts'
 import { cablesExchanged, portDropsVlan, portMtu, unknownMachine, vlansConnected } from '../findings.ts'
 import type { SwitchPort, Topology } from '../topology.ts'
+import { plugPorts } from './switch-commands.ts'
 
 /** One line of a forwarding table: behind which port a hardware address was seen. */
 export interface ForwardingEntry {
@@ -29,15 +30,12 @@ export function judgeSwitches(plan: Plan, planned: Topology, observed: SwitchObs
   const moved = exchangedPorts(planned, observed)
   if (moved.length > 0) return moved
   const ports = planned.switches.flatMap(({ role, ports: all }) => all.map((port) => ({ role, port })))
+  const nodePorts = ports.map(({ port }) => port.name)
   return [
     ...ports.flatMap(({ role, port }) => droppedVlans(plan, role, port, observed)),
     ...ports.flatMap(({ role, port }) => smallMtu(plan, role, port, observed)),
-    ...connectedVlans(plan, observed),
-    ...unknownMachines(
-      plan,
-      ports.map(({ port }) => port.name),
-      observed,
-    ),
+    ...connectedVlans(plan, nodePorts, observed),
+    ...unknownMachines(plan, [...nodePorts, ...planned.routers.map((router) => plugPorts(router)[0])], observed),
   ]
 }
 
@@ -71,29 +69,43 @@ function smallMtu(plan: Plan, role: string, { name, node, nic }: SwitchPort, { m
 }
 
 /** An address that is seen on two VLANs behind two ports: something connects them. */
-function connectedVlans(plan: Plan, { forwarding }: SwitchObservation): readonly Finding[] {
+function connectedVlans(
+  plan: Plan,
+  nodePorts: readonly string[],
+  { forwarding }: SwitchObservation,
+): readonly Finding[] {
   const byMac = groupBy(forwarding, ({ mac }) => mac)
-  const pairs = new Map<string, readonly number[]>()
+  const pairs = new Map<string, Connection>()
   for (const entries of byMac.values()) {
     const vlans = [...new Set(entries.map(({ vlan }) => vlan))].toSorted((a, b) => a - b)
     // A NIC has one hardware address on all its VLANs, a pod is on one: only pods show which two are connected.
-    if (vlans.length === 2 && new Set(entries.map(({ port }) => port)).size > 1) pairs.set(vlans.join(), vlans)
+    if (vlans.length !== 2 || new Set(entries.map(({ port }) => port)).size === 1) continue
+    const crossed = entries.map(({ port }) => port).filter((port) => !nodePorts.includes(port))
+    const known = pairs.get(vlans.join())?.ports ?? []
+    pairs.set(vlans.join(), { vlans, ports: [...new Set([...known, ...crossed])].toSorted() })
   }
-  return [...pairs.values()].map((vlans) =>
+  return [...pairs.values()].map(({ vlans, ports }) =>
     finding(vlansConnected, {
       vlans,
       networks: vlans.flatMap((vlan) => plan.segments.find((segment) => segment.vlan === vlan)?.networks ?? []),
+      ports,
     }),
   )
+}
+
+interface Connection {
+  readonly vlans: readonly number[]
+  /** Those without a node. */
+  readonly ports: readonly string[]
 }
 
 function unknownMachines(plan: Plan, known: readonly string[], { forwarding }: SwitchObservation): readonly Finding[] {
   const ofNodes = new Set(forwarding.filter(({ port }) => known.includes(port)).map(({ mac }) => mac))
   return forwarding
     .filter(({ port, mac }) => !known.includes(port) && !ofNodes.has(mac))
-    .map(({ mac, vlan }) => {
+    .map(({ mac, port, vlan }) => {
       const networks = plan.segments.find((segment) => segment.vlan === vlan)?.networks ?? []
-      return finding(unknownMachine, { mac, vlan, networks })
+      return finding(unknownMachine, { mac, port, vlan, networks })
     })
 }
 

@@ -1,11 +1,13 @@
 /** Runs the switches of a rehearsal: Open vSwitch in user space, in the enclosure, so that the kernel needs only `tun`. */
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { failure } from '../../errors/failure.ts'
 import { describeExit, lastLines, type Program, type RunningProcess, succeeded } from '../../exec/process.ts'
+import type { AddressRange } from '../../plan/plan.ts'
 import type { Enclosure } from '../enclosure.ts'
 import { partFailed } from '../findings.ts'
 import type { Switch } from '../topology.ts'
-import { bridgeName, type Plug, plugArgs, plugLines, switchArgs, tapLines } from './switch-commands.ts'
+import { bridgeName, dhcpSettings, type Plug, plugArgs, plugLines, switchArgs, tapLines } from './switch-commands.ts'
 import {
   type ForwardingEntry,
   parseForwarding,
@@ -15,7 +17,7 @@ import {
 } from './switch-observation.ts'
 
 export interface RunningSwitch {
-  /** Connects two VLANs of a switch, or a machine with an address. */
+  /** Connects two VLANs of a switch, or a machine. */
   readonly plug: (plug: Plug) => Promise<void>
   /** What the ports have carried so far. */
   readonly observe: () => Promise<SwitchObservation>
@@ -49,6 +51,8 @@ export async function startSwitch(
     run(program('usr/bin/ovs-vsctl', `--db=${database}`, '--timeout=60', '--no-syslog', ...args))
 
   await run({ file: 'ip', args: ['-batch', '-'], input: tapLines(switches) })
+  // The machines beside the nodes share this namespace: each answers only where its address is.
+  await run({ file: 'sh', args: ['-c', 'echo 1 >/proc/sys/net/ipv4/conf/all/arp_ignore'] })
   const schema = path.join(folder, 'usr/share/openvswitch/vswitch.ovsschema')
   await run(program('usr/bin/ovsdb-tool', 'create', inside('switch.db'), schema))
   const quiet = ['-vconsole:off', '-vsyslog:off', '--no-chdir']
@@ -75,13 +79,18 @@ export async function startSwitch(
   // Waits until the daemon has what the database says.
   await waitUntil(daemon, () => configure(switchArgs(switches)), signal)
   const indexOf = (role: string): number => switches.findIndex((switchOfRole) => switchOfRole.role === role)
-  let plugs = 0
+  const lend = async (plug: Plug, range: AddressRange): Promise<void> => {
+    const file = `${plug.name}.dhcp`
+    const leases = `${plug.name}.leases`
+    await writeFile(enclosure.outside(leases), '')
+    await writeFile(enclosure.outside(file), dhcpSettings(plug, range, inside(leases)))
+    enclosure.start(program('bin/busybox', 'udhcpd', '-f', inside(file)))
+  }
   return {
     plug: async (plug) => {
-      const names: readonly [string, string] = [`x${plugs}a`, `x${plugs}b`]
-      plugs += 1
-      await run({ file: 'ip', args: ['-batch', '-'], input: plugLines(names, plug) })
-      await configure(plugArgs(bridgeName(indexOf(plug.role)), names, plug))
+      await run({ file: 'ip', args: ['-batch', '-'], input: plugLines(plug) })
+      await configure(plugArgs(bridgeName(indexOf(plug.role)), plug))
+      if (plug.kind === 'machine' && plug.lends) await lend(plug, plug.lends)
     },
     observe: async () => {
       const numbers = parsePorts(await configure(['--format=json', '--columns=name,ofport', 'list', 'Interface']))

@@ -100,3 +100,27 @@ export const tagsPass = problem<{ from: string; vlan: number; owner: string }>({
   remedy: () =>
     'run `stackloom up`, whose node policies filter the bridge unless the site has `cluster.isolation.taggedFrames: allow`; `bridge vlan` on the node shows what each port passes',
 })
+
+export const foreignDhcp = problem<{ from: string; servers: readonly string[] }>({
+  code: 'SL9138',
+  severity: 'warning',
+  message: ({ from, servers }) => `${servers.join(', ')} offers addresses by DHCP on ${from}`,
+  remedy: () =>
+    'stop the DHCP server on this segment, or keep its range out of the spans of the site; machines that ask get addresses that the plan does not know',
+})
+
+export const gatewaySilent = problem<{ from: string; address: string; by: 'ARP' | 'ND' }>({
+  code: 'SL9139',
+  severity: 'warning',
+  message: ({ from, address, by }) =>
+    `a pod of ${from} gets no answer from the gateway ${address} by ${by === 'ARP' ? 'ARP' : 'neighbour discovery'}`,
+  remedy: () =>
+    'connect the router to the segment with this address, or correct `gateway` of the subnet in the site file',
+})
+
+export const podRouteMissing = problem<{ from: string; destination: string; nexthop: string }>({
+  code: 'SL9140',
+  severity: 'error',
+  message: ({ from, destination, nexthop }) => `a pod of ${from} has no route to ${destination} through ${nexthop}`,
+  remedy: () => 'check the routes of the NetworkAttachmentDefinition; `stackloom up` restores it',
+})

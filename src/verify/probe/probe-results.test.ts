@@ -104,6 +104,32 @@ describe('probes on healthy networks', () => {
   })
 })
 
+describe('an accepted finding of a probe', () => {
+  const accepting = (code: string, where?: string) => ({
+    ...plan,
+    from: { ...plan.from, accept: [{ code, where, reason: 'known', path: ['spec', 'accept', 0] }] },
+  })
+  const broken = [probing(first, (word) => (word === 'dad,172.17.1.30' ? '02:42:00:00:00:09' : undefined)), ...others]
+
+  it('is a warning with the reason and fails no check', () => {
+    const results = evaluateProbes(accepting('SL9101', '172.17.1.30'), broken, [])
+    expect(isProved(results)).toBe(true)
+    expect(results.flatMap(({ findings }) => findings)).toEqual([
+      expect.objectContaining({ severity: 'warning', message: expect.stringContaining('(accepted: known)') }),
+    ])
+  })
+
+  it('covers only what the entry names', () => {
+    expect(isProved(evaluateProbes(accepting('SL9101', '172.17.1.31'), broken, []))).toBe(false)
+  })
+
+  it('lets a probe without result count as tested', () => {
+    const missing = [{ cloud: 'rhoso1', from: 'rhoso1/storage on worker-0', reason: 'no pod' }]
+    expect(isProved(evaluateProbes(plan, well, missing))).toBe(false)
+    expect(isProved(evaluateProbes(accepting('SL9108'), well, missing))).toBe(true)
+  })
+})
+
 describe('evaluateProbes reports', () => {
   it.each([
     [

@@ -1,15 +1,21 @@
-/** Evaluates the output of probes: one check each for reach, VIPs, duplicates and isolation, per cloud. Pure. */
-
+/**
+ * Evaluates the output of probes: one check each for reach, VIPs, duplicates and isolation, per cloud. Findings that the
+ * site file accepts fail none of them. Pure.
+ */
 import { groupBy } from '../../api/collections.ts'
 import { type Finding, finding, hasErrors } from '../../errors/finding.ts'
 import type { Plan, PlannedNetwork } from '../../plan/plan.ts'
+import { applyAcceptances } from '../../site/accept.ts'
 import { formatCount } from '../checks/check-definition.ts'
 import {
   answeredTwice,
+  foreignDhcp,
+  gatewaySilent,
   interfaceMtu,
   isolationBroken,
   nodeAddressAnswers,
   peerUnreachable,
+  podRouteMissing,
   probeMissing,
   routedThroughNode,
   smallFramesOnly,
@@ -50,16 +56,20 @@ export function evaluateProbes(
   const parsed = probings.map(parseAnswers)
   const everything = parsed.flatMap(({ answers }) => answers)
   const site: ProbedSite = { plan, linkLocalOwners: linkLocalOwners(everything) }
+  const { accept } = plan.from
   return plan.clouds.flatMap(({ name }) => {
     const answers = everything.filter(({ pod }) => pod.cloud === name)
     const missing = [...parsed.flatMap(({ missing: tests }) => tests), ...unprobed].filter(
       ({ cloud }) => cloud === name,
     )
+    const gaps = applyAcceptances(
+      missing.map(({ from, reason }) => finding(probeMissing, { from, reason })),
+      accept,
+    )
     const probes = new Set(answers.map(({ pod }) => pod.name)).size
     return probeChecks.map(({ id, title, promise, judge }): CheckResult => {
-      const findings = judge(answers, name, site)
-      const gaps = missing.map(({ from, reason }) => finding(probeMissing, { from, reason }))
-      const verdict = hasErrors(findings) ? 'failed' : gaps.length > 0 || answers.length === 0 ? 'unknown' : 'passed'
+      const findings = applyAcceptances(judge(answers, name, site), accept)
+      const verdict = hasErrors(findings) ? 'failed' : hasErrors(gaps) || answers.length === 0 ? 'unknown' : 'passed'
       const reported = id === 'probe-isolation' ? [...findings, ...gaps] : findings
       return { id, title, promise, cloud: name, seen: formatCount(probes, 'probe'), verdict, findings: reported }
     })
@@ -112,7 +122,7 @@ const probeChecks: readonly ProbeCheck[] = [
   {
     id: 'probe-reach',
     title: 'Reach inside the cloud',
-    promise: 'on every network every node reaches every other, with packets of the planned MTU',
+    promise: 'on every network every node reaches every other, with packets of the planned MTU, and the gateway',
     judge: (answers) => answers.flatMap(reachFindings),
   },
   {
@@ -124,7 +134,7 @@ const probeChecks: readonly ProbeCheck[] = [
   {
     id: 'probe-duplicates',
     title: 'Duplicate addresses',
-    promise: 'one machine answers for each address',
+    promise: 'one machine answers for each address, and no other machine gives out addresses',
     judge: (answers) => answers.flatMap(duplicateFindings),
   },
   {
@@ -144,6 +154,13 @@ function reachFindings({ pod, task, values }: Answer, _: number, all: readonly A
   if (task.kind === 'mtu') {
     const [has = 'unknown'] = values
     return has === String(task.planned) ? [] : [finding(interfaceMtu, { from, has, planned: task.planned })]
+  }
+  if (task.kind === 'gateway') {
+    return values.length > 0 ? [] : [finding(gatewaySilent, { from, address: task.address, by: task.by })]
+  }
+  if (task.kind === 'route') {
+    const { destination, nexthop } = task
+    return values.length > 0 ? [] : [finding(podRouteMissing, { from, destination, nexthop })]
   }
   if (task.kind !== 'peer' || values.length > 0) return []
   const { address, by, peer } = task
@@ -190,10 +207,28 @@ function duplicateFindings({ pod, task, values }: Answer): readonly Finding[] {
     const macs = `the pod itself, ${values.map((word) => (word === 'refused' ? 'another machine' : word)).join(', ')}`
     return [finding(answeredTwice, { from, address: task.address, owner: `the probe of ${from}`, macs })]
   }
-  const isArp = (task.kind === 'peer' || task.kind === 'vip') && task.by === 'ARP'
+  if (task.kind === 'dhcp') {
+    const servers = values.filter((value) => value !== UNTESTED)
+    return servers.length > 0 ? [finding(foreignDhcp, { from, servers })] : []
+  }
+  const isArp = (task.kind === 'peer' || task.kind === 'vip' || task.kind === 'gateway') && task.by === 'ARP'
   if (!isArp || values.length < 2) return []
-  const owner = task.kind === 'peer' ? formatPodLocation(task.peer) : `the VIP of ${task.slot}`
+  const owner = formatOwner(task)
   return [finding(answeredTwice, { from, address: task.address, owner, macs: values.join(', ') })]
+}
+
+/** The answer of an image without a DHCP client. */
+const UNTESTED = 'untested'
+
+function formatOwner(task: Extract<ProbeTask, { kind: 'peer' | 'vip' | 'gateway' }>): string {
+  switch (task.kind) {
+    case 'peer':
+      return formatPodLocation(task.peer)
+    case 'vip':
+      return `the VIP of ${task.slot}`
+    case 'gateway':
+      return 'the gateway'
+  }
 }
 
 function isolationFindings({ pod, task, values }: Answer): readonly Finding[] {

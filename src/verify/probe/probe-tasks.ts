@@ -1,6 +1,6 @@
 /**
- * Creates the tests of each probe: on its own network all peers must answer with the full MTU, and every VIP must answer; no
- * address of another cloud may answer, neither on the segment nor through a node. What the site leaves open by plan is not
+ * Creates the tests of each probe: on its own network all peers must answer with the full MTU, and every VIP and gateway must
+ * answer; no address of another cloud may answer, neither on the segment nor through a node. What the site leaves open by plan is not
  * tested: shared segments, and the ways that `cluster.isolation` allows. Pure.
  */
 import type { Plan, PlannedCloud, PlannedNetwork, PlannedVip } from '../../plan/plan.ts'
@@ -30,6 +30,12 @@ export type ProbeTask =
       readonly peer: ProbePod
       readonly bytes: number
     }
+  /** A machine has the address of the gateway. */
+  | { readonly kind: 'gateway'; readonly by: 'ARP' | 'ND'; readonly address: string }
+  /** The pod has a route that its network gives to pods. */
+  | { readonly kind: 'route'; readonly destination: string; readonly nexthop: string }
+  /** No machine gives out addresses on the segment. */
+  | { readonly kind: 'dhcp' }
   /** The link-local address of the pod. */
   | { readonly kind: 'link-local' }
   /** All IPv6 neighbours on the segment; only pods of the same cloud may answer. */
@@ -69,6 +75,12 @@ export function encodeTask(task: ProbeTask): string {
       return `dad,${task.address}`
     case 'peer':
       return task.by === 'ARP' ? `arp,${task.address}` : `ping,${task.address},${task.bytes}`
+    case 'gateway':
+      return `${task.by === 'ARP' ? 'arp' : 'nd'},${task.address}`
+    case 'route':
+      return `route,${task.destination.split('/')[0]},${task.nexthop}`
+    case 'dhcp':
+      return 'dhcp'
     case 'link-local':
       return 'own6'
     case 'neighbours':
@@ -103,6 +115,8 @@ export function probeTasks(plan: Plan, pod: ProbePod, pods: readonly ProbePod[])
     { kind: 'mtu', planned: network.mtu },
     ...pod.addresses.map((address) => ({ kind: 'duplicate' as const, address })),
     ...(pod.addresses.every(isIpv4) ? [] : [{ kind: 'link-local' } as const, { kind: 'neighbours' } as const]),
+    ...(pod.addresses.some(isIpv4) ? [{ kind: 'dhcp' } as const] : []),
+    ...gatewayTasks(pod, network),
     ...peers.flatMap((peer) => peerTasks(peer, network)),
     ...vipTasks(plan, cloud, network),
     ...foreignTasks(plan, network, pod, pods),
@@ -111,6 +125,22 @@ export function probeTasks(plan: Plan, pod: ProbePod, pods: readonly ProbePod[])
 
 function isIpv4(address: string): boolean {
   return !address.includes(':')
+}
+
+function gatewayTasks({ addresses }: ProbePod, { subnets, podRoutes }: PlannedNetwork): readonly ProbeTask[] {
+  const hasFamily = (address: string): boolean => addresses.some((other) => isIpv4(other) === isIpv4(address))
+  const gateways = subnets.flatMap(({ gateway }) => gateway ?? []).filter(hasFamily)
+  return [
+    ...gateways.map((address) => ({
+      kind: 'gateway' as const,
+      by: isIpv4(address) ? ('ARP' as const) : ('ND' as const),
+      address,
+    })),
+    // The default route of a probe leads to a node.
+    ...podRoutes
+      .filter(({ destination, nexthop }) => !destination.endsWith('/0') && hasFamily(nexthop))
+      .map((route) => ({ kind: 'route' as const, ...route })),
+  ]
 }
 
 function peerTasks(peer: ProbePod, { mtu }: PlannedNetwork): readonly ProbeTask[] {

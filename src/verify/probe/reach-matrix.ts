@@ -39,6 +39,8 @@ function targetCloud({ task, pod }: Answer, { clouds }: Plan): string | undefine
     case 'peer':
       return task.peer.cloud
     case 'vip':
+    case 'gateway':
+    case 'route':
       return pod.cloud
     default:
       return 'owner' in task ? ownerCloud(task.owner, clouds) : undefined

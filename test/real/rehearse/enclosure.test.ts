@@ -2,17 +2,21 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { openEnclosure } from '../../../src/rehearse/enclosure.ts'
+import { endKept, findKept } from '../../../src/rehearse/kept.ts'
+import { resolveSandboxPaths } from '../../../src/sandbox/sandbox-context.ts'
 import { count } from '../../counts.ts'
 import { requireRoot, requireTool } from '../../tools.ts'
 import { MARK, markedProcesses } from './marked-processes.ts'
 
-function start(mark: string): ChildProcess {
-  const args = ['--import', 'tsx', 'test/real/rehearse/rehearsal-process.ts']
-  const env = { ...process.env, [MARK]: mark }
+function start(mark: string, program = 'rehearsal-process.ts', extra: NodeJS.ProcessEnv = {}): ChildProcess {
+  const args = ['--import', 'tsx', `test/real/rehearse/${program}`]
+  const env = { ...process.env, ...extra, [MARK]: mark }
   return spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
 }
 
@@ -41,6 +45,25 @@ describe('the enclosure of a rehearsal', { timeout: 120_000 }, () => {
     await expect.poll(() => existsSync(enclosure.outside('started')), { timeout: 30_000 }).toBe(true)
     await enclosure.close()
     expect(await sleeper.exit).toEqual({ kind: 'killed', signal: 'SIGKILL' })
+  })
+
+  it('outlives its process when it is kept, until it is ended by its record', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-kept-'))
+    const env = { XDG_STATE_HOME: folder }
+    const paths = resolveSandboxPaths(env)
+    const mark = randomUUID()
+    try {
+      const child = start(mark, 'keeping-process.ts', env)
+      expect(await once(child, 'exit')).toEqual([0, null])
+      const kept = await findKept(paths)
+      expect(kept).toMatchObject({ site: 'lab', nodes: ['worker-0'] })
+      expect(markedProcesses(mark).length).toBeGreaterThan(2)
+      expect(await endKept(paths)).toEqual(kept)
+      await expect.poll(() => markedProcesses(mark), { timeout: 30_000 }).toEqual([])
+    } finally {
+      await endKept(paths)
+      rmSync(folder, { recursive: true })
+    }
   })
 
   it('ends with its process, which is killed while it opens', async () => {

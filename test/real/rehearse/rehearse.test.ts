@@ -4,45 +4,84 @@
  */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Plan } from '../../../src/plan/plan.ts'
+import { runInNode } from '../../../src/rehearse/enter-node.ts'
 import type { FaultName } from '../../../src/rehearse/faults.ts'
+import { endKept, findKept } from '../../../src/rehearse/kept.ts'
 import { type Rehearsal, rehearse } from '../../../src/rehearse/rehearse.ts'
 import { isAsPlanned } from '../../../src/verify/probe/reach-matrix.ts'
 import { count } from '../../counts.ts'
 import { sandboxContext } from '../../sandbox-context.ts'
 import { MARK, markedProcesses } from './marked-processes.ts'
 import { requireRehearsal } from './prepared.ts'
-import { smallPlan } from './small-plan.ts'
+import { smallPlan, widePlan } from './small-plan.ts'
 
 const plan = smallPlan()
 
-function run(fault?: FaultName): Promise<Rehearsal> {
-  return rehearse({ plan, nodes: 2, clouds: [], fault }, sandboxContext())
+function run(fault?: FaultName, rehearsed = plan): Promise<Rehearsal> {
+  return rehearse({ plan: rehearsed, nodes: 2, clouds: [], fault }, sandboxContext())
 }
+
+/** With a record of its own: a rehearsal that a developer has kept stays. */
+const state = mkdtempSync(path.join(tmpdir(), 'stackloom-rehearse-'))
+const { paths, ...context } = sandboxContext()
+const keepingContext = { ...context, paths: { ...paths, sandboxes: path.join(state, 'sandboxes') } }
+afterAll(() => rmSync(state, { recursive: true }))
 
 function messages({ results }: Rehearsal): readonly string[] {
   return results.flatMap(({ findings }) => findings.map(({ code, message }) => `${code} ${message}`))
 }
 
-/** Findings of each fault that name the port or machine at fault. */
-const faults: readonly { readonly fault: FaultName; readonly found: RegExp }[] = [
-  {
-    fault: 'missing-vlan',
-    found: /^SL9321 the switch port of worker-0 enp6s0 carries no VLAN 20 frame \(rhoso1\/internalapi\)/,
-  },
+const MISSING_VLAN = /^SL9321 the switch port of worker-0 enp6s0 carries no VLAN 20 frame \(rhoso1\/internalapi\)/
+
+interface FaultCase {
+  readonly fault: FaultName
+  /** Findings that name the port or machine at fault, and what pods see. */
+  readonly found: readonly RegExp[]
+  readonly rehearsed?: Plan
+}
+
+const faults: readonly FaultCase[] = [
   {
     fault: 'bridged-clouds',
-    found: /^SL9323 VLANs 20 and 30 are connected \(rhoso1\/internalapi, rhoso2\/internalapi\)/,
+    found: [/^SL9323 VLANs 20 and 30 are connected \(rhoso1\/internalapi, rhoso2\/internalapi\)/, /^SL9101 /],
   },
   {
     fault: 'wrong-native-vlan',
-    found: /^SL9321 the switch port of worker-0 enp6s0 carries no untagged frame \(rhoso1\/ctlplane\)/,
+    found: [/^SL9321 the switch port of worker-0 enp6s0 carries no untagged frame \(rhoso1\/ctlplane\)/, /^SL9102 /],
   },
   {
     fault: 'small-mtu',
-    found: /^SL9322 the switch port of worker-0 enp6s0 has an MTU of 1400; its networks need 1500/,
+    found: [/^SL9322 the switch port of worker-0 enp6s0 has an MTU of 1400; its networks need 1500/, /^SL9103 /],
   },
-  { fault: 'address-in-use', found: /^SL9324 .* is on VLAN 20 \(rhoso1\/internalapi\) and belongs to no node/ },
+  {
+    fault: 'foreign-dhcp',
+    found: [
+      /^SL9324 .* at switch port x0a is on VLAN 20 \(rhoso1\/internalapi\) and belongs to no node/,
+      /^SL9138 192\.0\.2\.1 offers addresses by DHCP on rhoso1\/internalapi/,
+    ],
+  },
+  {
+    fault: 'address-in-use',
+    found: [/^SL9324 .* at switch port x0a is on VLAN 20 \(rhoso1\/internalapi\) and belongs to no node/, /^SL9105 /],
+  },
+  {
+    fault: 'swapped-nics',
+    found: [
+      /^SL9320 enp6s0 of worker-0 is connected to the switch of role storage, planned is main/,
+      /^SL9320 enp7s0 of worker-0 is connected to the switch of role main, planned is storage/,
+    ],
+    rehearsed: widePlan(),
+  },
+  {
+    fault: 'address-in-use',
+    found: [/^SL9324 .* at switch port x0a is on VLAN 20 \(rhoso1\/storage\) and belongs to no node/, /^SL9105 .*:/],
+    rehearsed: widePlan(),
+  },
 ]
 
 describe('a rehearsal', { timeout: 1_800_000 }, () => {
@@ -85,10 +124,38 @@ describe('a rehearsal', { timeout: 1_800_000 }, () => {
     await expect.poll(() => markedProcesses(mark), { timeout: 60_000 }).toEqual([])
   })
 
-  it.each(faults.slice(0, count({ test: 1, soak: faults.length })))(
+  it('finds missing-vlan, keeps the machines, runs a script in one, and ends them', async () => {
+    const rehearsal = await rehearse({ plan, nodes: 2, clouds: [], fault: 'missing-vlan', keep: true }, keepingContext)
+    try {
+      expect(messages(rehearsal)).toContainEqual(expect.stringMatching(MISSING_VLAN))
+      const kept = await findKept(keepingContext.paths)
+      expect(kept).toMatchObject({ nodes: ['worker-0', 'worker-1'], pid: rehearsal.keptBy })
+      if (!kept) return
+      const { code, output } = await runInNode(
+        { kept, node: 'worker-1' },
+        'hostname; ip -br address show dev enp6s0.20',
+      )
+      expect(code).toBe(0)
+      expect(output).toMatch(/^worker-1\nenp6s0\.20@enp6s0 .* 172\.17\.0\.\d+\/24/)
+    } finally {
+      await endKept(keepingContext.paths)
+    }
+  })
+
+  it.each(faults.slice(0, count({ test: 0, soak: faults.length })))(
     'finds $fault and names its place',
-    async ({ fault, found }) => {
-      expect(messages(await run(fault))).toContainEqual(expect.stringMatching(found))
+    async ({ fault, found, rehearsed }) => {
+      const seen = messages(await run(fault, rehearsed))
+      for (const message of found) expect(seen).toContainEqual(expect.stringMatching(message))
+    },
+  )
+
+  it.each([widePlan].slice(0, count({ test: 0, soak: 1 })))(
+    'sends jumbo frames and IPv6 over two NICs',
+    async (wide) => {
+      const rehearsal = await run(undefined, wide())
+      expect(messages(rehearsal)).toEqual([])
+      expect(rehearsal.matrix.filter((cell) => !isAsPlanned(cell))).toEqual([])
     },
   )
 })

@@ -1,8 +1,10 @@
-/** A site with two clouds that is small enough for virtual machines without KVM: two networks per cloud and the bridge. */
+/** Sites with two clouds that are small enough for virtual machines without KVM: two or three networks per cloud and the bridge. */
+import { readFileSync } from 'node:fs'
+import { hasErrors } from '../../../src/errors/finding.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
+import { planTextForRelease } from '../../examples.ts'
 import { sandboxPlan } from '../../plan.ts'
-
-const kept = new Set(['ctlplane', 'internalapi', 'datacentre'])
+import { TODAY } from '../../sandbox-context.ts'
 
 const clouds = [
   { name: 'rhoso1', namespace: 'openstack' },
@@ -10,14 +12,25 @@ const clouds = [
 ]
 
 export function smallPlan(): Plan {
-  const plan = sandboxPlan({ nodes: 2, clouds, families: [4] })
-  const isKept = (network: string): boolean => kept.has(network.split('/')[1] ?? '')
+  return keepNetworks(sandboxPlan({ nodes: 2, clouds, families: [4] }), ['ctlplane', 'internalapi', 'datacentre'])
+}
+
+/** Two NICs, both families, and jumbo frames on one of the NICs. */
+export function widePlan(): Plan {
+  const file = 'test/samples/rehearse/wide.yaml'
+  const plan = planTextForRelease(readFileSync(file), file, TODAY)
+  if (hasErrors(plan.findings)) throw new Error(JSON.stringify(plan.findings))
+  return keepNetworks(plan, ['ctlplane', 'storage', 'datacentre'])
+}
+
+function keepNetworks(plan: Plan, names: readonly string[]): Plan {
+  const isKept = (network: string): boolean => names.includes(network.split('/')[1] ?? '')
   return {
     ...plan,
     clouds: plan.clouds.map((cloud) => ({
       ...cloud,
-      networks: cloud.networks.filter(({ name }) => kept.has(name)),
-      uses: cloud.uses.filter(({ network }) => kept.has(network)),
+      networks: cloud.networks.filter(({ name }) => names.includes(name)),
+      uses: cloud.uses.filter(({ network }) => names.includes(network)),
     })),
     segments: plan.segments.filter(({ networks }) => networks.some(isKept)),
   }

@@ -1,0 +1,67 @@
+/** Describes the checks of a rehearsal beside those of the probe, and judges them by what the site file accepts. Pure. */
+import { type Finding, finding, hasErrors } from '../errors/finding.ts'
+import { applyAcceptances } from '../site/accept.ts'
+import type { Acceptance } from '../site/site.ts'
+import type { CheckResult } from '../verify/verify.ts'
+import type { PolicyOutcome } from './apply-policies.ts'
+import { podNotAttached } from './findings.ts'
+
+export type UnjudgedCheck = Omit<CheckResult, 'verdict'>
+
+export function judgeCheck(check: UnjudgedCheck, accept: readonly Acceptance[]): CheckResult {
+  const findings = applyAcceptances(check.findings, accept)
+  return { ...check, findings, verdict: hasErrors(findings) ? 'failed' : 'passed' }
+}
+
+export function policyCheck(outcomes: readonly PolicyOutcome[]): UnjudgedCheck {
+  return {
+    id: 'rehearse-policies',
+    title: 'Node policies',
+    promise: 'nmstate enacts every policy on a real kernel',
+    seen: `${outcomes.length} policies`,
+    findings: outcomes.flatMap((outcome) => outcome.finding ?? []),
+  }
+}
+
+export function reapplyCheck(findings: readonly Finding[], count: number): UnjudgedCheck {
+  return {
+    id: 'rehearse-second-apply',
+    title: 'Second apply',
+    promise: 'a second apply changes no link, address, route or rule',
+    seen: `${count} policies`,
+    findings,
+  }
+}
+
+export function switchCheck(findings: readonly Finding[], count: number): UnjudgedCheck {
+  return {
+    id: 'rehearse-switches',
+    title: 'Switch ports',
+    promise: 'every port carries every planned VLAN at the planned MTU, and no other machine is connected',
+    seen: `${count} ports`,
+    findings,
+  }
+}
+
+export function removalCheck(findings: readonly Finding[], cloud: string): UnjudgedCheck {
+  return {
+    id: 'rehearse-removal',
+    title: 'Removal of a cloud',
+    promise: 'removing the networks of one cloud costs the others no packet',
+    seen: `${cloud} removed`,
+    findings,
+  }
+}
+
+export function attachCheck(
+  failed: readonly { readonly from: string; readonly reason: string }[],
+  count: number,
+): UnjudgedCheck {
+  return {
+    id: 'rehearse-attachments',
+    title: 'Network attachments',
+    promise: 'the CNI plugins attach a pod to every network on every node',
+    seen: `${count} pods`,
+    findings: failed.map(({ from, reason }) => finding(podNotAttached, { from, reason })),
+  }
+}
