@@ -106,6 +106,16 @@ describe('applyDesiredState', () => {
     expect(after.interfaces?.map(({ name }) => name)).toEqual(['enp6s0.21'])
   })
 
+  it('removes the VLANs of a bond with it, and keeps those of a NIC', () => {
+    const on = (base: string) => ({ ...vlan(`${base}.20`, '172.17.0.10'), vlan: { 'base-iface': base, id: 20 } })
+    const before = {
+      interfaces: [{ name: 'bond0', type: 'bond' }, { name: 'eth1', type: 'ethernet' }, on('bond0'), on('eth1')],
+    }
+    const absent = (name: string) => ({ name, state: 'absent' })
+    const after = applyDesiredState(before, { interfaces: [absent('bond0'), absent('eth1')] })
+    expect(after.interfaces?.map(({ name }) => name)).toEqual(['eth1.20'])
+  })
+
   it('replaces the whole list of addresses', () => {
     const before = applyDesiredState({}, { interfaces: [{ ...vlan('ospbr', '192.168.122.10'), mtu: 9000 }] })
     const after = applyDesiredState(before, { interfaces: [vlan('ospbr', '192.168.133.10')] })

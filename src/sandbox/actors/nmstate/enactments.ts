@@ -161,7 +161,7 @@ export interface NetworkState {
 export function applyDesiredState(before: NetworkState, desired: NetworkState): NetworkState {
   const interfaces = new Map((before.interfaces ?? []).map((iface) => [iface.name, iface]))
   for (const wanted of desired.interfaces ?? []) {
-    if (wanted.state === 'absent') interfaces.delete(wanted.name)
+    if (wanted.state === 'absent') removeWithChildren(interfaces, wanted.name)
     else interfaces.set(wanted.name, mergeFields(interfaces.get(wanted.name) ?? {}, wanted) as Interface)
   }
   const { interfaces: _, ...sections } = desired
@@ -188,6 +188,16 @@ function mergeEntries(before: readonly Entry[], desired: readonly Entry[]): read
     entries = state === 'absent' ? others : [...others, fields]
   }
   return entries
+}
+
+/** A VLAN goes with the interface below it, unless that is a NIC, which stays. */
+function removeWithChildren(interfaces: Map<string, Interface>, name: string): void {
+  const removed = interfaces.get(name)
+  interfaces.delete(name)
+  if (removed?.['type'] === 'ethernet') return
+  for (const child of interfaces.values()) {
+    if (isRecord(child['vlan']) && child['vlan']['base-iface'] === name) removeWithChildren(interfaces, child.name)
+  }
 }
 
 function mergeFields(old: unknown, wanted: unknown): unknown {

@@ -1,6 +1,7 @@
 /**
  * Simulates the handlers of kubernetes-nmstate: writes an enactment per matching node and the network state of the node.
- * Failures are simulated by annotations: `nmstate-failure: MESSAGE` on a Node, `nmstate-fails-on: NODE,NODE` on a policy.
+ * A state that nmstate would refuse fails. More failures are simulated by annotations: `nmstate-failure: MESSAGE` on a Node,
+ * `nmstate-fails-on: NODE,NODE` on a policy. `nics: NIC,NIC` on a Node lists its NICs; without it any NIC exists.
  */
 import { type Condition, formatTimestamp, type KubeObject } from '../../../api/object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
@@ -18,6 +19,7 @@ import {
   policyConditions,
   unavailableLimit,
 } from './enactments.ts'
+import { findRefusal } from './find-refusal.ts'
 
 const POLICY = { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' }
 const ENACTMENT = { apiVersion: 'nmstate.io/v1beta1', kind: 'NodeNetworkConfigurationEnactment' }
@@ -28,6 +30,7 @@ const POLICY_LABEL = 'nmstate.io/policy'
 
 export const NODE_FAILURE = annotation('nmstate-failure')
 const POLICY_FAILS_ON = annotation('nmstate-fails-on')
+const NODE_NICS = annotation('nics')
 
 export const nmstate: Actor = {
   simulates: 'kubernetes-nmstate: NodeNetworkConfigurationPolicy to enactments, conditions and NodeNetworkState',
@@ -92,13 +95,17 @@ async function advancePolicy(
   const enactments = await Promise.all(
     nodes.map((node) => client.get({ ...ENACTMENT, name: enactmentName(node, policy) })),
   )
-  const known = nodes.map((node, index) => {
-    const status = enactmentStatus(enactments[index])
-    const current = status.policyGeneration === generation
-    const attempts = status.retryCount?.[String(generation)] ?? 0
-    const before = current ? parseProgress(status.conditions ?? [], attempts) : undefined
-    return { node: node.metadata.name, before, failure: simulatedFailure(node, policy) }
-  })
+  const known = await Promise.all(
+    nodes.map(async (node, index) => {
+      const status = enactmentStatus(enactments[index])
+      const current = status.policyGeneration === generation
+      const attempts = status.retryCount?.[String(generation)] ?? 0
+      const before = current ? parseProgress(status.conditions ?? [], attempts) : undefined
+      // Only a node that is being configured can fail.
+      const failure = before && !isFinal(before) ? await findFailure(client, node, policy) : undefined
+      return { node: node.metadata.name, before, failure }
+    }),
+  )
   const limit = unavailableLimit(policySpec(policy).maxUnavailable, nodes.length)
   const after = advanceNodes(known, limit)
   for (const [index, node] of nodes.entries()) {
@@ -117,11 +124,31 @@ function enactmentName(node: KubeObject, policy: KubeObject): string {
   return `${node.metadata.name}.${policy.metadata.name}`
 }
 
+async function findFailure(client: KubeClient, node: KubeObject, policy: KubeObject): Promise<string | undefined> {
+  const { name } = node.metadata
+  const message = simulatedFailure(node, policy) ?? (await findStateRefusal(client, node, policy))
+  if (message === undefined) return undefined
+  return `error reconciling NodeNetworkConfigurationPolicy on node ${name} at desired state apply: "",\n ${message}`
+}
+
 function simulatedFailure(node: KubeObject, policy: KubeObject): string | undefined {
   const failsOn = policy.metadata.annotations?.[POLICY_FAILS_ON]?.split(',').map((name) => name.trim())
   const message = node.metadata.annotations?.[NODE_FAILURE]
-  if (message === undefined && !failsOn?.includes(node.metadata.name)) return undefined
-  return `error reconciling NodeNetworkConfigurationPolicy on node ${node.metadata.name} at desired state apply: "",\n ${message ?? 'simulated failure on this node'}`
+  return message ?? (failsOn?.includes(node.metadata.name) ? 'simulated failure on this node' : undefined)
+}
+
+async function findStateRefusal(
+  client: KubeClient,
+  { metadata }: KubeObject,
+  policy: KubeObject,
+): Promise<string | undefined> {
+  const state = currentState(await client.get({ ...STATE, name: metadata.name }))
+  const nics = metadata.annotations?.[NODE_NICS]?.split(',').map((name) => name.trim())
+  return findRefusal(state, policySpec(policy).desiredState ?? {}, { nics })
+}
+
+function currentState(state: KubeObject | undefined): NetworkState {
+  return ((state?.['status'] ?? {}) as { readonly currentState?: NetworkState }).currentState ?? {}
 }
 
 interface EnactmentWrite {
@@ -163,8 +190,7 @@ async function writeNodeState(client: KubeClient, node: KubeObject, desired: Net
     const metadata = { name, ownerReferences: [{ ...NODE, name, uid }] }
     await client.apply({ ...STATE, metadata }, { fieldManager: MANAGER })
   }
-  const { currentState = {} } = (present?.['status'] ?? {}) as { readonly currentState?: NetworkState }
-  const status = { currentState: applyDesiredState(currentState, desired), lastSuccessfulUpdateTime: now }
+  const status = { currentState: applyDesiredState(currentState(present), desired), lastSuccessfulUpdateTime: now }
   await client.apply({ ...STATE, metadata: { name }, status }, { fieldManager: MANAGER, subresource: 'status' })
 }
 
