@@ -19,7 +19,7 @@ export async function enterNode(node: string, paths: SandboxPaths, io: Io): Prom
   const kept = await findKept(paths)
   if (!kept?.nodes.includes(node)) throw failure(notKept, { node, nodes: kept?.nodes ?? [] })
   if (isTerminal(io.stdin)) {
-    const { rows = 24, columns = 80 } = process.stdout
+    const { rows, columns } = process.stdout
     io.stderr(`a shell on ${node}; leave it with exit\n`)
     io.stdin.setRawMode(true)
     try {

@@ -68,36 +68,32 @@ export function formatPodLocation({ cloud, network, node }: ProbePod): string {
 
 /** The task as an argument of the script, which also identifies its answer. */
 export function encodeTask(task: ProbeTask): string {
-  switch (task.kind) {
-    case 'mtu':
-      return 'mtu'
-    case 'duplicate':
-      return `dad,${task.address}`
-    case 'peer':
-      return task.by === 'ARP' ? `arp,${task.address}` : `ping,${task.address},${task.bytes}`
-    case 'gateway':
-      return `${task.by === 'ARP' ? 'arp' : 'nd'},${task.address}`
-    case 'route':
-      return `route,${task.destination.split('/')[0]},${task.nexthop}`
-    case 'dhcp':
-      return 'dhcp'
-    case 'link-local':
-      return 'own6'
-    case 'neighbours':
-      return 'all6'
-    case 'vip':
-      if (task.by === 'port') return `tcp,${task.address},${task.port}`
-      return `${task.by === 'ARP' ? 'arp' : 'nd'},${task.address}`
-    case 'foreign':
-      if (task.by === 'port') return `tcp,${task.address},${task.port}`
-      return task.by === 'ARP' ? `dad,${task.address}` : `ping,${task.address},${SMALL_PING_BYTES}`
-    case 'node-address':
-      return `dad,${task.address}`
-    case 'routed':
-      return `via,${task.address},${task.gateway}`
-    case 'tagged':
-      return `tag,${task.vlan},${task.address}`
-  }
+  const encode = encoders[task.kind] as (task: ProbeTask) => string
+  return encode(task)
+}
+
+const encodeNeighbour = ({ by, address }: { readonly by: 'ARP' | 'ND'; readonly address: string }): string =>
+  `${by === 'ARP' ? 'arp' : 'nd'},${address}`
+const encodePort = ({ address, port }: { readonly address: string; readonly port: number }): string =>
+  `tcp,${address},${port}`
+
+const encoders: { readonly [Kind in ProbeTask['kind']]: (task: Extract<ProbeTask, { kind: Kind }>) => string } = {
+  mtu: () => 'mtu',
+  duplicate: ({ address }) => `dad,${address}`,
+  peer: ({ by, address, bytes }) => (by === 'ARP' ? `arp,${address}` : `ping,${address},${bytes}`),
+  gateway: encodeNeighbour,
+  route: ({ destination, nexthop }) => `route,${destination.split('/')[0]},${nexthop}`,
+  dhcp: () => 'dhcp',
+  'link-local': () => 'own6',
+  neighbours: () => 'all6',
+  vip: ({ by, ...task }) => (by === 'port' ? encodePort(task) : encodeNeighbour({ by, ...task })),
+  foreign: ({ by, address, port }) => {
+    if (by === 'port') return encodePort({ address, port })
+    return by === 'ARP' ? `dad,${address}` : `ping,${address},${SMALL_PING_BYTES}`
+  },
+  'node-address': ({ address }) => `dad,${address}`,
+  routed: ({ address, gateway }) => `via,${address},${gateway}`,
+  tagged: ({ vlan, address }) => `tag,${vlan},${address}`,
 }
 
 const SMALL_PING_BYTES = 56

@@ -6,7 +6,7 @@ export const NICS = ['eth1', 'eth2']
 
 /** Every second state or so has no mistake; nmstate tries some mistakes for minutes, so they are rare. */
 const rarely = <T>(usual: fc.Arbitrary<T>, mistake: T, weight = 1): fc.Arbitrary<T> =>
-  fc.oneof({ arbitrary: usual, weight: 20 }, { arbitrary: fc.constant(mistake), weight })
+  fc.oneof({ arbitrary: usual, weight: 40 }, { arbitrary: fc.constant(mistake), weight })
 
 const ipv4 = fc.record({
   enabled: fc.constant(true),
@@ -44,12 +44,12 @@ const addressing = fc.oneof(
 const mtu = rarely(fc.constantFrom(1400, 1500), 1000)
 
 const ethernet = fc
-  .record({ name: rarely(fc.constantFrom(...NICS), 'eth9', 1), mtu: fc.constantFrom(1500, 9000) })
+  .record({ name: rarely(fc.constantFrom(...NICS), 'eth9'), mtu: fc.constantFrom(1500, 9000) })
   .map(({ name, mtu: bytes }) => ({ name, type: 'ethernet', state: 'up', mtu: bytes }))
 
 const vlan = fc
   .record({
-    base: rarely(fc.constantFrom('eth1', 'eth2', 'bond0'), 'eth9', 1),
+    base: rarely(rarely(fc.constantFrom('eth1', 'eth2'), 'bond0', 2), 'eth9'),
     id: rarely(fc.integer({ min: 20, max: 23 }), 5000, 1),
     bytes: rarely(mtu, 9000, 2),
     addresses: addressing,
@@ -121,7 +121,7 @@ const route = fc.record({
 export const generatedState: fc.Arbitrary<NetworkState> = fc
   .record({
     interfaces: fc.uniqueArray(anyInterface, { minLength: 1, maxLength: 2, selector: ({ name }) => name }),
-    routes: fc.option(route, { freq: 6, nil: undefined }),
+    routes: fc.oneof({ arbitrary: fc.constant(undefined), weight: 9 }, { arbitrary: route, weight: 1 }),
     blocks: rarely(fc.constant(false), true, 4),
   })
   .map(({ interfaces, routes, blocks }) => ({
