@@ -38,6 +38,15 @@ describe('the topology of a rehearsal', () => {
     ])
   })
 
+  it('has a machine with the gateways of both families on their segments, also on the untagged one', () => {
+    const { routers, switches } = topology({ clouds: two, nodes: 1, families: [4, 6] })
+    const native = switches[0]?.ports[0]?.native
+    expect(routers.map(({ vlan, addresses }) => ({ vlan, addresses }))).toEqual([
+      { vlan: native, addresses: ['192.168.122.1/24', 'fd00:0:1::1/64'] },
+      { vlan: 39, addresses: ['192.168.123.1/24', 'fd00:0:2::1/64'] },
+    ])
+  })
+
   it('drops untagged frames where the plan has none', () => {
     expect(portSettings({ vlans: [20, 21] })).toEqual(['vlan_mode=trunk', 'trunks=20,21'])
   })

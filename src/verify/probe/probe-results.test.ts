@@ -104,6 +104,62 @@ describe('probes on healthy networks', () => {
   })
 })
 
+describe('gateways, routes and DHCP servers', () => {
+  const routed = {
+    ...plan,
+    clouds: plan.clouds.map((cloud) => ({
+      ...cloud,
+      networks: cloud.networks.map((network) => ({
+        ...network,
+        subnets: network.subnets.map((subnet) => ({ ...subnet, gateway: subnet.cidr.replace('0/24', '1') })),
+        podRoutes: [
+          { destination: '172.31.0.0/24', nexthop: '172.17.0.1' },
+          { destination: '0.0.0.0/0', nexthop: '172.17.0.1' },
+          { destination: 'fd00:31::/64', nexthop: 'fd00:17::1' },
+        ],
+      })),
+    })),
+  }
+  const tasks = probeTasks(routed, first, pods)
+  const judge = (change: (word: string) => string) => {
+    const output = [...new Set(tasks.map(encodeTask))].map((word) => `${word} ${change(word)}\n`).join('')
+    return wrong(evaluateProbes(routed, [{ pod: first, tasks, output }], [])).filter((line) => line.includes('rhoso1'))
+  }
+
+  it('are asked for the families of the pod; its default route leads to a node', () => {
+    const words = tasks.map(encodeTask)
+    expect(words).toContain('arp,172.17.0.1')
+    expect(words.filter((word) => word.startsWith('route,'))).toEqual(['route,172.31.0.0,172.17.0.1'])
+    expect(words).toContain('dhcp')
+  })
+
+  it('are reported when they do not answer, or answer', () => {
+    const changed: Readonly<Record<string, string>> = {
+      'arp,172.17.0.1': 'silent',
+      'route,172.31.0.0,172.17.0.1': 'silent',
+      dhcp: '192.0.2.1',
+    }
+    const found = judge((word) => changed[word] ?? wellAnswer(word, first))
+    expect(found).toEqual([
+      'probe-reach rhoso1 SL9139: a pod of rhoso1/internalapi on worker-0 gets no answer from the gateway 172.17.0.1 by ARP',
+      'probe-reach rhoso1 SL9140: a pod of rhoso1/internalapi on worker-0 has no route to 172.31.0.0/24 through 172.17.0.1',
+      'probe-duplicates rhoso1 SL9138: 192.0.2.1 offers addresses by DHCP on rhoso1/internalapi on worker-0',
+    ])
+  })
+
+  it('are reported for a gateway with two holders, and not for an image without a DHCP client', () => {
+    const changed: Readonly<Record<string, string>> = {
+      'arp,172.17.0.1': '02:00:00:00:00:01 02:00:00:00:00:02',
+      'route,172.31.0.0,172.17.0.1': 'yes',
+      dhcp: 'untested',
+    }
+    const found = judge((word) => changed[word] ?? wellAnswer(word, first))
+    expect(found).toEqual([
+      'probe-duplicates rhoso1 SL9105: 02:00:00:00:00:01, 02:00:00:00:00:02 answer for 172.17.0.1 (the gateway), as seen by a pod of rhoso1/internalapi on worker-0',
+    ])
+  })
+})
+
 describe('an accepted finding of a probe', () => {
   const accepting = (code: string, where?: string) => ({
     ...plan,

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { exampleSites, planExample } from '../../../../test/examples.ts'
+import { renderBasePolicies, renderCloudPolicies } from '../../../render/nmstate.ts'
+import { applyDesiredState, type Interface, type NetworkState } from './enactments.ts'
+import { findRefusal } from './find-refusal.ts'
+
+const nics = ['eth1', 'eth2']
+const base = { name: 'eth1', type: 'ethernet', state: 'up', mtu: 1500 }
+const vlan = (id: number, rest: object = {}): Interface => ({
+  name: `eth1.${id}`,
+  type: 'vlan',
+  state: 'up',
+  vlan: { 'base-iface': 'eth1', id },
+  ...rest,
+})
+const before: NetworkState = { interfaces: [base, vlan(20)] }
+const refuse = (...interfaces: readonly Interface[]) => findRefusal(before, { interfaces }, { nics })
+const ipv4 = (ip: string, length: number) => ({
+  ipv4: { enabled: true, address: [{ ip, 'prefix-length': length }] },
+})
+
+describe('findRefusal', () => {
+  it.each<readonly [string, Interface, RegExp]>([
+    ['a VLAN on a missing NIC', vlan(21, { vlan: { 'base-iface': 'eth9', id: 21 } }), /UnknownDevice/],
+    ['a missing NIC', { name: 'eth9', type: 'ethernet', state: 'up' }, /UnknownDevice/],
+    ['an id out of range', vlan(5000), /vlan\.id: .*out of range/],
+    ['an unknown field', vlan(21, { mtuu: 1500 }), /unknown field `mtuu`/],
+    ['an MTU above that of the NIC', vlan(21, { mtu: 9000 }), /eth1\.21\.interface\.mtu desire '9000', current '1500'/],
+    ['a VLAN by a second name', vlan(20, { name: 'internal' }), /VLAN interface 'internal'.*File exists/],
+    ['an IPv6 address among those of IPv4', vlan(21, ipv4('fd00::1', 64)), /Got IPv6 address/],
+    ['a prefix that is too long', vlan(21, ipv4('172.17.0.5', 33)), /prefix length '33'/],
+    ['a small MTU with IPv6', vlan(21, { mtu: 1000, ipv6: { enabled: true } }), /MTU should be >= 1280/],
+    ['a bond without a mode', { name: 'bond0', type: 'bond', state: 'up' }, /Bond mode is mandatory/],
+    [
+      'a port that does not exist',
+      { name: 'br0', type: 'linux-bridge', state: 'up', bridge: { port: [{ name: 'eth1.99' }] } },
+      /holding unknown port eth1\.99/,
+    ],
+  ])('refuses %s with the line of nmstate', (_, iface, line) => {
+    expect(refuse(iface)).toMatch(line)
+  })
+
+  it('refuses a port of two controllers', () => {
+    const bridge = (name: string) => ({ name, type: 'linux-bridge', state: 'up', bridge: { port: [{ name: 'eth2' }] } })
+    expect(refuse(bridge('br0'), bridge('br1'))).toContain('Port eth2 is overbooked')
+  })
+
+  it('refuses a route through an interface without addresses', () => {
+    const routes = { config: [{ destination: '172.31.0.0/24', 'next-hop-interface': 'eth1.20' }] }
+    expect(findRefusal(before, { interfaces: [], routes }, { nics })).toContain('IPv4 disabled')
+  })
+
+  it('assumes that NICs exist where their list is unknown', () => {
+    expect(findRefusal({}, { interfaces: [vlan(21, { mtu: 9000 })] })).toBeUndefined()
+  })
+
+  it.each(exampleSites)('accepts every state that is rendered for %s', (name) => {
+    const plan = planExample(name)
+    const policies = [...renderBasePolicies(plan), ...plan.clouds.flatMap((cloud) => renderCloudPolicies(plan, cloud))]
+    const [node] = plan.from.cluster.nodes
+    const cards = plan.from.cluster.bonds.flatMap(({ ports }) => ports)
+    const inventory = { nics: [...Object.values(node?.nics ?? {}), ...cards] }
+    let state: NetworkState = {}
+    for (const { metadata, spec } of policies) {
+      if (!metadata.name.endsWith(node?.name ?? '')) continue
+      const { desiredState } = spec as { readonly desiredState: NetworkState }
+      expect(findRefusal(state, desiredState, inventory)).toBeUndefined()
+      state = applyDesiredState(state, desiredState)
+    }
+    expect(state.interfaces?.length).toBeGreaterThan(1)
+  })
+})
