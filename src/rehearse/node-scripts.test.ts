@@ -4,7 +4,7 @@ import { differingLines } from './apply-policies.ts'
 import { kernelSettings } from './kernel-settings.ts'
 import { encodeRequest, parseAnswer } from './machine/agent.ts'
 import { machineArgs } from './machine/machine-args.ts'
-import { applyScript, cniError, identityScript, probeScript } from './node-scripts.ts'
+import { applyScript, cniError, identityScript, probeScript, shellScript } from './node-scripts.ts'
 import { parsePingCounts } from './remove-cloud.ts'
 
 describe('the scripts of a node', () => {
@@ -23,6 +23,13 @@ describe('the scripts of a node', () => {
     const script = applyScript({ interfaces: [{ name: '$(reboot)' }] })
     expect(script).toContain('<<\\END\n{"interfaces":[{"name":"$(reboot)"}]}\nEND\n')
     expect(probeScript({ name: 'openstack-ctlplane' }, ['arp,172.17.0.31', "x';reboot"])).toContain(`'x'\\'';reboot'`)
+  })
+
+  it('open a shell of the size of the terminal, in which Ctrl-C ends a program', () => {
+    const script = shellScript({ rows: 50, columns: 120 })
+    expect(script).toContain('rows 50 cols 120')
+    expect(script).toContain('--default-signal=INT,QUIT bash -i')
+    expect(shellScript({ rows: 0, columns: 0 })).toContain('rows 24 cols 80')
   })
 
   it('report the message of a CNI plugin', () => {

@@ -34,17 +34,19 @@ function nameNic({ name, mac }: NodeNic): readonly string[] {
 }
 
 export interface TerminalSize {
+  /** 0 where the terminal does not know it. */
   readonly rows: number
   readonly columns: number
 }
 
 /** Runs a shell on the serial port until it ends. A shell that another terminal has left there is ended. */
 export function shellScript({ rows, columns }: TerminalSize): string {
-  const shell = 'echo $$ >/run/shell.pid; exec bash -i'
+  // The agent starts scripts in the background, where a shell ignores Ctrl-C, and so would every program of this one.
+  const shell = 'echo $$ >/run/shell.pid; exec env --default-signal=INT,QUIT bash -i'
   return [
     'kill -KILL "$(cat /run/shell.pid)" 2>/dev/null',
     'exec </dev/ttyS0 >/dev/ttyS0 2>&1',
-    `stty sane rows ${rows} cols ${columns}`,
+    `stty sane rows ${rows || 24} cols ${columns || 80}`,
     `cd /root && HOME=/root TERM=linux setsid -c -w sh -c '${shell}'`,
   ].join('\n')
 }
