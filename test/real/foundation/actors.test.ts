@@ -61,7 +61,12 @@ describe('the simulated nmstate', () => {
       status: 'True',
       message: '3/3 nodes successfully configured',
     })
-    await apply(policy('cloud1', [bridge, { name: 'enp6s0.20', type: 'vlan', state: 'up', vlan: { 'base-iface': 'enp6s0', id: 20 } }]))
+    await apply(
+      policy('cloud1', [
+        bridge,
+        { name: 'enp6s0.20', type: 'vlan', state: 'up', vlan: { 'base-iface': 'enp6s0', id: 20 } },
+      ]),
+    )
     const enactment = () => get('nmstate.io/v1beta1', 'NodeNetworkConfigurationEnactment', 'worker-2.cloud1')
     await expect
       .poll(async () => {

@@ -14,6 +14,7 @@ import {
   enactmentConditions,
   isFinal,
   type NetworkState,
+  type NodeProgress,
   type Progress,
   parseProgress,
   policyConditions,
@@ -95,17 +96,18 @@ async function advancePolicy(
   const enactments = await Promise.all(
     nodes.map((node) => client.get({ ...ENACTMENT, name: enactmentName(node, policy) })),
   )
-  const known = await Promise.all(
-    nodes.map(async (node, index) => {
-      const status = enactmentStatus(enactments[index])
-      const current = status.policyGeneration === generation
-      const attempts = status.retryCount?.[String(generation)] ?? 0
-      const before = current ? parseProgress(status.conditions ?? [], attempts) : undefined
-      // Only a node that is being configured can fail.
-      const failure = before && !isFinal(before) ? await findFailure(client, node, policy) : undefined
-      return { node: node.metadata.name, before, failure }
-    }),
-  )
+  const known: NodeProgress[] = []
+  for (const [index, node] of nodes.entries()) {
+    const status = enactmentStatus(enactments[index])
+    const current = status.policyGeneration === generation
+    const attempts = status.retryCount?.[String(generation)] ?? 0
+    const before = current ? parseProgress(status.conditions ?? [], attempts) : undefined
+    const simulated = simulatedFailure(node, policy)
+    // Only a node that is being configured can fail.
+    const isDue = simulated === undefined && before !== undefined && !isFinal(before)
+    const reason = isDue ? await findStateRefusal(client, node, policy) : undefined
+    known.push({ node: node.metadata.name, before, failure: reason ? formatFailure(node, reason) : simulated })
+  }
   const limit = unavailableLimit(policySpec(policy).maxUnavailable, nodes.length)
   const after = advanceNodes(known, limit)
   for (const [index, node] of nodes.entries()) {
@@ -124,17 +126,15 @@ function enactmentName(node: KubeObject, policy: KubeObject): string {
   return `${node.metadata.name}.${policy.metadata.name}`
 }
 
-async function findFailure(client: KubeClient, node: KubeObject, policy: KubeObject): Promise<string | undefined> {
-  const { name } = node.metadata
-  const message = simulatedFailure(node, policy) ?? (await findStateRefusal(client, node, policy))
-  if (message === undefined) return undefined
-  return `error reconciling NodeNetworkConfigurationPolicy on node ${name} at desired state apply: "",\n ${message}`
-}
-
 function simulatedFailure(node: KubeObject, policy: KubeObject): string | undefined {
   const failsOn = policy.metadata.annotations?.[POLICY_FAILS_ON]?.split(',').map((name) => name.trim())
   const message = node.metadata.annotations?.[NODE_FAILURE]
-  return message ?? (failsOn?.includes(node.metadata.name) ? 'simulated failure on this node' : undefined)
+  if (message === undefined && !failsOn?.includes(node.metadata.name)) return undefined
+  return formatFailure(node, message ?? 'simulated failure on this node')
+}
+
+function formatFailure({ metadata: { name } }: KubeObject, reason: string): string {
+  return `error reconciling NodeNetworkConfigurationPolicy on node ${name} at desired state apply: "",\n ${reason}`
 }
 
 async function findStateRefusal(
