@@ -40,10 +40,13 @@ export function findRefusal(
   }
   for (const rule of rules) {
     const reason = rule(view)
-    if (reason !== undefined) return reason
+    if (reason !== undefined) return reason.startsWith(UNREADABLE) ? reason : `NmstateError: ${reason}`
   }
   return undefined
 }
+
+/** What nmstatectl says about a file that is no state. */
+const UNREADABLE = 'Provide file is not valid NetworkState or NetworkPolicy'
 
 function byName(interfaces: readonly Interface[]): ReadonlyMap<string, Interface> {
   return new Map(interfaces.map((iface) => [iface.name, iface]))
@@ -87,7 +90,7 @@ const unknownField = forEachUp((iface) => {
       const value = iface[section]
       return isRecord(value) ? Object.keys(value).filter((field) => !fields.includes(field)) : []
     })[0]
-  return unknown === undefined ? undefined : `InvalidArgument: interfaces: unknown field \`${unknown}\``
+  return unknown === undefined ? undefined : `${UNREADABLE}: interfaces: unknown field \`${unknown}\``
 })
 
 /** The kernel's own limit for names. */
@@ -104,7 +107,7 @@ const wrongVlan = forEachUp((iface, view) => {
     return `InvalidArgument: Connection(InvalidProperty):vlan.id: value "${String(id)}" of type "guint" is invalid or out of range for property 'id' of type 'guint'`
   }
   if (!exists(base, view)) {
-    return 'NmstateError: Bug: Manager(UnknownDevice): Failed to find a compatible device for this connection'
+    return 'Bug: Manager(UnknownDevice): Failed to find a compatible device for this connection'
   }
   const twin = [...view.after.values()].find(
     (other) =>
@@ -114,13 +117,13 @@ const wrongVlan = forEachUp((iface, view) => {
       Number(section(other, 'vlan')['id']) === number,
   )
   return (
-    twin && `NmstateError: Bug: Device(CreationFailed): Failed to create VLAN interface '${iface.name}': File exists`
+    twin && `Bug: Device(CreationFailed): Failed to create VLAN interface '${iface.name}': File exists`
   )
 })
 
 const missingNic = forEachUp(({ name, type }, { hasNic, current }) =>
   type === 'ethernet' && !hasNic(name) && !current.has(name)
-    ? 'NmstateError: Bug: Manager(UnknownDevice): Failed to find a compatible device for this connection'
+    ? 'Bug: Manager(UnknownDevice): Failed to find a compatible device for this connection'
     : undefined,
 )
 
