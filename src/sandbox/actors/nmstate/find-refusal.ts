@@ -116,9 +116,7 @@ const wrongVlan = forEachUp((iface, view) => {
       section(other, 'vlan')['base-iface'] === base &&
       Number(section(other, 'vlan')['id']) === number,
   )
-  return (
-    twin && `Bug: Device(CreationFailed): Failed to create VLAN interface '${iface.name}': File exists`
-  )
+  return twin && `Bug: Device(CreationFailed): Failed to create VLAN interface '${iface.name}': File exists`
 })
 
 const missingNic = forEachUp(({ name, type }, { hasNic, current }) =>

@@ -98,15 +98,7 @@ async function advancePolicy(
   )
   const known: NodeProgress[] = []
   for (const [index, node] of nodes.entries()) {
-    const status = enactmentStatus(enactments[index])
-    const current = status.policyGeneration === generation
-    const attempts = status.retryCount?.[String(generation)] ?? 0
-    const before = current ? parseProgress(status.conditions ?? [], attempts) : undefined
-    const simulated = simulatedFailure(node, policy)
-    // Only a node that is being configured can fail.
-    const isDue = simulated === undefined && before !== undefined && !isFinal(before)
-    const reason = isDue ? await findStateRefusal(client, node, policy) : undefined
-    known.push({ node: node.metadata.name, before, failure: reason ? formatFailure(node, reason) : simulated })
+    known.push(await readProgress(client, node, policy, enactmentStatus(enactments[index])))
   }
   const limit = unavailableLimit(policySpec(policy).maxUnavailable, nodes.length)
   const after = advanceNodes(known, limit)
@@ -120,6 +112,22 @@ async function advancePolicy(
   const all = [...after.values()]
   await writePolicyStatus(client, policy, all, now)
   return all.every(isFinal)
+}
+
+async function readProgress(
+  client: KubeClient,
+  node: KubeObject,
+  policy: KubeObject,
+  { policyGeneration, retryCount, conditions = [] }: EnactmentStatus,
+): Promise<NodeProgress> {
+  const generation = policy.metadata.generation ?? 1
+  const attempts = retryCount?.[String(generation)] ?? 0
+  const before = policyGeneration === generation ? parseProgress(conditions, attempts) : undefined
+  const simulated = simulatedFailure(node, policy)
+  // Only a node that is being configured can fail.
+  const isDue = simulated === undefined && before !== undefined && !isFinal(before)
+  const reason = isDue ? await findStateRefusal(client, node, policy) : undefined
+  return { node: node.metadata.name, before, failure: reason ? formatFailure(node, reason) : simulated }
 }
 
 function enactmentName(node: KubeObject, policy: KubeObject): string {
