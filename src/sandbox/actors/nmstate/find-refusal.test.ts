@@ -48,6 +48,7 @@ describe('findRefusal', () => {
   it('refuses a route through an interface without addresses', () => {
     const routes = { config: [{ destination: '172.31.0.0/24', 'next-hop-interface': 'eth1.20' }] }
     expect(findRefusal(before, { interfaces: [], routes }, { nics })).toContain('IPv4 disabled')
+    expect(findRefusal({}, { interfaces: [], routes }, { nics })).toContain('next hop interface eth1.20 not found')
   })
 
   it('assumes that NICs exist where their list is unknown', () => {

@@ -205,7 +205,8 @@ const wrongRoute: Rule = ({ state, desired, after }) => {
     if (desired.some((iface) => iface.name === hop && isAbsent(iface))) return marked('absent')
     const family = String(route['destination']).includes(':') ? 'ipv6' : 'ipv4'
     const iface = after.get(hop)
-    if (!iface || section(iface, family)['enabled'] !== true) {
+    if (!iface) return `InvalidArgument: Route '${text}': next hop interface ${hop} not found`
+    if (section(iface, family)['enabled'] !== true) {
       return marked(`${family === 'ipv6' ? 'IPv6' : 'IPv4'} disabled`)
     }
   }
