@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { exampleSites, planExample } from '../../../../test/examples.ts'
-import { renderBasePolicies, renderCloudPolicies } from '../../../render/nmstate.ts'
-import { applyDesiredState, type Interface, type NetworkState } from './enactments.ts'
+import type { Interface, NetworkState } from './enactments.ts'
 import { findRefusal } from './find-refusal.ts'
 
 const nics = ['eth1', 'eth2']
@@ -53,21 +51,5 @@ describe('findRefusal', () => {
 
   it('assumes that NICs exist where their list is unknown', () => {
     expect(findRefusal({}, { interfaces: [vlan(21, { mtu: 9000 })] })).toBeUndefined()
-  })
-
-  it.each(exampleSites)('accepts every state that is rendered for %s', (name) => {
-    const plan = planExample(name)
-    const policies = [...renderBasePolicies(plan), ...plan.clouds.flatMap((cloud) => renderCloudPolicies(plan, cloud))]
-    const [node] = plan.from.cluster.nodes
-    const cards = plan.from.cluster.bonds.flatMap(({ ports }) => ports)
-    const inventory = { nics: [...Object.values(node?.nics ?? {}), ...cards] }
-    let state: NetworkState = {}
-    for (const { metadata, spec } of policies) {
-      if (!metadata.name.endsWith(node?.name ?? '')) continue
-      const { desiredState } = spec as { readonly desiredState: NetworkState }
-      expect(findRefusal(state, desiredState, inventory)).toBeUndefined()
-      state = applyDesiredState(state, desiredState)
-    }
-    expect(state.interfaces?.length).toBeGreaterThan(1)
   })
 })
