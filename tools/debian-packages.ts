@@ -12,6 +12,7 @@ export const debianPackages: readonly DebianPackage[] = [
   { name: 'bind9-dnsutils', why: 'the DNS servers of the lab and of the clouds are not queried with dig' },
   { name: 'bind9-utils', why: "the lab's zones are not checked by named-checkconf" },
   { name: 'busybox', why: 'the network probe does not run with the tools of its default image' },
+  { name: 'containerd', why: 'no pods run in the sandbox' },
   { name: 'dnsmasq-base', why: 'the names of clouds are not served by a real dnsmasq' },
   { name: 'fish', why: 'completion is not tested in fish' },
   { name: 'haproxy', why: "HAProxy does not check the files that Kolla's templates produce for the lab" },
@@ -22,6 +23,7 @@ export const debianPackages: readonly DebianPackage[] = [
   { name: 'lua5.4', why: 'the health scripts for Argo CD do not run' },
   { name: 'netcat-openbsd', why: 'the network probe does not run between namespaces' },
   { name: 'netplan.io', why: "the lab's netplan is not checked by netplan" },
+  { name: 'nftables', why: 'no pods run in the sandbox' },
   { name: 'openssh-server', why: 'there are no data plane nodes to run Ansible on' },
   { name: 'openssl', why: 'certificates are not checked by openssl' },
   { name: 'procps', why: 'leftover processes are not detected' },
@@ -30,5 +32,6 @@ export const debianPackages: readonly DebianPackage[] = [
   { name: 'python3-oslo.config', why: 'configuration files are not compared with the real oslo.config' },
   { name: 'python3-venv', why: 'Kolla-Ansible is not installed for the tests of the lab' },
   { name: 'python3-yaml', why: 'YAML output is not compared with what PyYAML reads' },
+  { name: 'runc', why: 'no pods run in the sandbox' },
   { name: 'zsh', why: 'completion is not tested in zsh' },
 ]

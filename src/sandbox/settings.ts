@@ -18,6 +18,8 @@ export interface Settings {
   /** Programs in addition to etcd and the API server. */
   readonly parts: readonly Part[]
   readonly actors: readonly string[]
+  /** The nodes that run pods; absent in a sandbox without. */
+  readonly pods?: { readonly nodes: readonly string[]; readonly nics: readonly string[] }
   /** The API port on this machine; kept, so that copies of the kubeconfig stay valid. */
   readonly port: number
 }

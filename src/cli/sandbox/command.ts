@@ -1,5 +1,6 @@
 /** `stackloom sandbox`: runs a cluster of real programs on this machine. */
 import type { Command } from 'commander'
+import { runProcess } from '../../exec/process.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { defineLogs } from './logs.ts'
 import { defineStart } from './start.ts'
@@ -46,14 +47,18 @@ function defineAct(parent: Command, { io, act }: CommandContext): void {
   parent
     .command('act', { hidden: true })
     .requiredOption('--kubeconfig <file>')
+    .option('--node-record <file>')
     .argument('<names...>')
-    .action((names: readonly string[], { kubeconfig }: { kubeconfig: string }) =>
+    .action((names: readonly string[], { kubeconfig, nodeRecord }: { kubeconfig: string; nodeRecord?: string }) =>
       act(async () => {
         const { connect } = await import('../../kube/connect.ts')
         const { runActors } = await import('../../sandbox/actors/registry.ts')
         const connection = await connect({ kubeconfig, env: {} })
         const log = (entry: object): void => io.stderr(`${JSON.stringify(entry)}\n`)
-        await runActors({ connection, names, signal: io.stop, log })
+        const { createConfigureNode } = await import('../../sandbox/nodes/configure-node.ts')
+        const configureNode =
+          nodeRecord === undefined ? undefined : await createConfigureNode(nodeRecord, runProcess)
+        await runActors({ connection, names, signal: io.stop, log, configureNode })
         await connection.close()
         return 0
       }),

@@ -15,6 +15,8 @@ interface StartOptions {
   readonly port?: number
   readonly actors?: readonly string[]
   readonly nodes?: readonly string[]
+  readonly pods?: boolean
+  readonly nics?: readonly string[]
   readonly output: Format
 }
 
@@ -25,6 +27,7 @@ export function defineStart(parent: Command, { io, act }: CommandContext): void 
       'stackloom sandbox start',
       'stackloom sandbox start --name fr6 --crd 18.0-fr6',
       'stackloom sandbox start --name two --netns --actors nmstate,olm --nodes worker-0,worker-1,worker-2',
+      'stackloom sandbox start --name three --pods --nodes worker-0,worker-1 --actors nmstate   # as root on Linux',
     ],
   )
     .option('--name <name>', 'name of the sandbox', DEFAULT_NAME)
@@ -42,6 +45,9 @@ export function defineStart(parent: Command, { io, act }: CommandContext): void 
       names,
     )
     .option('--nodes <names>', 'create these worker Nodes: worker-0,worker-1', names)
+    .option('--pods', 'run pods: each node gets its own network, containerd, kubelet and kube-proxy (Linux, root)')
+    .option('--no-pods', 'run no pods')
+    .option('--nics <names>', 'with --pods, the NICs of each node: enp6s0,enp7s0 (default: enp6s0)', names)
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: StartOptions) =>
       act(async () => {

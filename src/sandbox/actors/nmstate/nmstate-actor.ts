@@ -1,10 +1,12 @@
 /**
- * Simulates the handlers of kubernetes-nmstate: writes an enactment per matching node and the network state of the node.
+ * Simulates the handlers of kubernetes-nmstate: writes an enactment per matching node and the network state of the node. Where
+ * nodes have interfaces, they are configured.
  * Failures are simulated by annotations: `nmstate-failure: MESSAGE` on a Node, `nmstate-fails-on: NODE,NODE` on a policy.
  */
 import { type Condition, formatTimestamp, type KubeObject } from '../../../api/object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Request } from '../../../kube/controller.ts'
+import type { ConfigureNode } from '../../nodes/configure-node.ts'
 import { type Actor, type ActorDeps, annotation } from '../actor.ts'
 import { updateConditions } from '../actor-status.ts'
 import {
@@ -13,6 +15,7 @@ import {
   enactmentConditions,
   isFinal,
   type NetworkState,
+  type NodeProgress,
   type Progress,
   parseProgress,
   policyConditions,
@@ -33,7 +36,8 @@ export const nmstate: Actor = {
   simulates: 'kubernetes-nmstate: NodeNetworkConfigurationPolicy to enactments, conditions and NodeNetworkState',
   source: 'kubernetes-nmstate 0.86.0: controllers/handler, pkg/policyconditions, pkg/enactmentstatus',
   needs: [],
-  addControllers: ({ runtime, stepMs }: ActorDeps) => {
+  addControllers: ({ runtime, stepMs, configureNode }: ActorDeps) => {
+    const configure = configureNode && rememberConfigured(configureNode)
     const policies = runtime.cache({ kind: POLICY })
     const nodes = runtime.cache({ kind: NODE })
     const { client } = runtime
@@ -50,7 +54,7 @@ export const nmstate: Actor = {
         const matching = nodes.list().filter((node) => matches(node, policy))
         const names = new Set(matching.map((node) => node.metadata.name))
         await removeEnactments(client, request, (node) => names.has(node))
-        const done = await advancePolicy(client, policy, matching, formatTimestamp(clock.now()))
+        const done = await advancePolicy(client, policy, matching, formatTimestamp(clock.now()), configure)
         return done ? undefined : { requeueAfterMs: stepMs }
       },
     })
@@ -81,24 +85,46 @@ function matches(node: KubeObject, policy: KubeObject): boolean {
   return Object.entries(policySpec(policy).nodeSelector ?? {}).every(([key, value]) => labels[key] === value)
 }
 
+type ConfigurePolicy = (node: KubeObject, policy: KubeObject, progress: Progress) => Promise<string | undefined>
+
+/**
+ * Configures a node when it is its turn, and once more when this program starts: the interfaces of nodes do not survive a stop
+ * of the sandbox, and those of a real node do.
+ */
+function rememberConfigured(configureNode: ConfigureNode): ConfigurePolicy {
+  const configured = new Set<string>()
+  return async (node, policy, progress) => {
+    const key = `${enactmentName(node, policy)} ${policy.metadata.generation}`
+    const isDue = progress.kind === 'progressing' || progress.kind === 'retrying'
+    if (!isDue && (progress.kind !== 'available' || configured.has(key))) return undefined
+    const reason = await configureNode(node.metadata.name, policySpec(policy).desiredState ?? {})
+    if (reason === undefined) configured.add(key)
+    return reason
+  }
+}
+
 /** Advances every node by one step; returns true when all are final. */
 async function advancePolicy(
   client: KubeClient,
   policy: KubeObject,
   nodes: readonly KubeObject[],
   now: string,
+  configure: ConfigurePolicy | undefined,
 ): Promise<boolean> {
   const generation = policy.metadata.generation ?? 1
   const enactments = await Promise.all(
     nodes.map((node) => client.get({ ...ENACTMENT, name: enactmentName(node, policy) })),
   )
-  const known = nodes.map((node, index) => {
+  const known: NodeProgress[] = []
+  for (const [index, node] of nodes.entries()) {
     const status = enactmentStatus(enactments[index])
     const current = status.policyGeneration === generation
     const attempts = status.retryCount?.[String(generation)] ?? 0
     const before = current ? parseProgress(status.conditions ?? [], attempts) : undefined
-    return { node: node.metadata.name, before, failure: simulatedFailure(node, policy) }
-  })
+    const simulated = simulatedFailure(node, policy)
+    const reason = simulated === undefined && before && (await configure?.(node, policy, before))
+    known.push({ node: node.metadata.name, before, failure: reason ? formatFailure(node, reason) : simulated })
+  }
   const limit = unavailableLimit(policySpec(policy).maxUnavailable, nodes.length)
   const after = advanceNodes(known, limit)
   for (const [index, node] of nodes.entries()) {
@@ -121,7 +147,11 @@ function simulatedFailure(node: KubeObject, policy: KubeObject): string | undefi
   const failsOn = policy.metadata.annotations?.[POLICY_FAILS_ON]?.split(',').map((name) => name.trim())
   const message = node.metadata.annotations?.[NODE_FAILURE]
   if (message === undefined && !failsOn?.includes(node.metadata.name)) return undefined
-  return `error reconciling NodeNetworkConfigurationPolicy on node ${node.metadata.name} at desired state apply: "",\n ${message ?? 'simulated failure on this node'}`
+  return formatFailure(node, message ?? 'simulated failure on this node')
+}
+
+function formatFailure({ metadata: { name } }: KubeObject, reason: string): string {
+  return `error reconciling NodeNetworkConfigurationPolicy on node ${name} at desired state apply: "",\n ${reason}`
 }
 
 interface EnactmentWrite {

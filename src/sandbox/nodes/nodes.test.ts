@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { sandboxFolder } from '../folder.ts'
+import { planNodes } from './node-layout.ts'
+import { setupCommands } from './node-namespace.ts'
+import { checkNodeNames } from './node-names.ts'
+import { judgeHost } from './requirements.ts'
+import { setupScript } from './setup-script.ts'
+
+const fit = { platform: 'linux', isRoot: true, cgroups: ['/sys/fs/cgroup'], missing: [] }
+
+describe('the nodes of a sandbox', () => {
+  it('share no cgroup, socket or folder with those of another sandbox', () => {
+    const [one, two] = ['one', 'two'].map((name) => planNodes(sandboxFolder(`/sandboxes/${name}`), ['worker-0']))
+    expect(one?.cgroup).not.toBe(two?.cgroup)
+    expect(one?.nodes[0]?.socket).not.toBe(two?.nodes[0]?.socket)
+    expect(one?.nodes[0]?.cgroup).toBe(`${one?.cgroup}/worker-0`)
+  })
+
+  it('have interface names of at most 15 characters', () => {
+    const names = Array.from({ length: 50 }, (_, index) => `worker-${index}`)
+    const layout = planNodes(sandboxFolder('/x'), names, ['enp6s0'])
+    const created = setupCommands('/x', layout, []).flatMap((command) => {
+      const at = command.indexOf('add')
+      return command[at - 1] === 'link' ? [command[at + 1] ?? ''] : []
+    })
+    expect(created.length).toBe(1 + 50 + 1 + 50)
+    expect(created.filter((name) => name.length > 15)).toEqual([])
+  })
+
+  it.each([
+    [['worker-0', 'worker-0'], ['enp6s0'], ["'worker-0' cannot be a node of a sandbox with pods"]],
+    [['../etc'], ['enp6s0'], ["'../etc' cannot be a node of a sandbox with pods"]],
+    [['w'], ['eth0', 'a name'], ["'eth0' cannot be a NIC of a sandbox with pods", "'a name' cannot be a NIC of a sandbox with pods"]],
+    [['worker-0'], ['enp6s0.1'], []],
+  ])('are refused with names that cannot be used: %o %o', (nodes, nics, messages) => {
+    expect(checkNodeNames(nodes, nics).map(({ message }) => message)).toEqual(messages)
+  })
+
+  it('are refused where they cannot run, with the packages that are missing', () => {
+    expect(judgeHost(fit)).toEqual([])
+    expect(judgeHost({ ...fit, platform: 'darwin' })[0]?.message).toContain('this is darwin, not Linux')
+    expect(judgeHost({ ...fit, isRoot: false })[0]?.message).toContain('this user is not root')
+    expect(judgeHost({ ...fit, cgroups: [] })[0]?.code).toBe('SL1239')
+    expect(judgeHost({ ...fit, missing: ['ctr', 'containerd', 'nft'] })[0]?.remedy).toContain('containerd nftables`')
+  })
+
+  it('are created by a script that quotes what the shell would read', () => {
+    expect(setupScript([['echo', "it's", 'a b', '$HOME']])).toContain(`echo 'it'\\''s' 'a b' '$HOME'\n`)
+  })
+})

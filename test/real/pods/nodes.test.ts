@@ -1,0 +1,36 @@
+/** Tests a sandbox with two nodes: real kubelets, containers, the pod network, Services and names. */
+import { describe, expect, it } from 'vitest'
+import type { KubeObject } from '../../../src/api/object.ts'
+import { PAUSE_IMAGE } from '../../../src/sandbox/nodes/node-images.ts'
+import { type PodStatus, usePodSandbox, waitForPod } from '../../pod-sandbox.ts'
+
+const sandbox = usePodSandbox({ nodes: ['worker-0', 'worker-1'] })
+
+function pausePod(name: string, node: string): KubeObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default' },
+    spec: {
+      nodeSelector: { 'kubernetes.io/hostname': node },
+      terminationGracePeriodSeconds: 0,
+      containers: [{ name: 'main', image: PAUSE_IMAGE, imagePullPolicy: 'Never' }],
+    },
+  }
+}
+
+describe('the nodes of a sandbox with pods', () => {
+  it('run a pod each, with an address that the other node reaches', { timeout: 300_000 }, async () => {
+    const addresses: string[] = []
+    for (const node of ['worker-0', 'worker-1']) {
+      await sandbox.client.create(pausePod(`pause-${node}`, node))
+      const pod = await waitForPod(sandbox.client, 'default', `pause-${node}`)
+      addresses.push((pod['status'] as PodStatus).podIP ?? '')
+    }
+    const [first = '', second = ''] = addresses
+    expect([first.split('.')[2], second.split('.')[2]]).toEqual(['1', '2'])
+    await sandbox.run('worker-0', ['ping', '-c', '1', '-W', '10', second])
+    await sandbox.run('worker-1', ['ping', '-c', '1', '-W', '10', first])
+    await sandbox.run('control', ['ping', '-c', '1', '-W', '10', first])
+  })
+})
