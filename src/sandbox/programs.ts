@@ -48,6 +48,7 @@ export const programs = {
   'infra-operator': { pin: 'infra-operator', package: 'github.com/openstack-k8s-operators/infra-operator' },
   multus: { pin: 'multus', package: 'gopkg.in/k8snetworkplumbingwg/multus-cni.v4/cmd/multus' },
   'openstack-admission': { pin: 'openstack-admission', package: 'stackloom.dev/sandbox/openstack-admission' },
+  pause: { pin: 'pause', package: 'stackloom.dev/sandbox/pause' },
   whereabouts: { pin: 'whereabouts', package: 'github.com/k8snetworkplumbingwg/whereabouts/cmd' },
 } as const satisfies Readonly<Record<string, ProgramPin>>
 

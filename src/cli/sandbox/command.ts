@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import { runProcess } from '../../exec/process.ts'
 import { type CommandContext, withExamples } from '../command.ts'
+import { defineImage } from './image.ts'
 import { defineLogs } from './logs.ts'
 import { defineStart } from './start.ts'
 import { defineKubeconfig, defineReset, defineStatus, defineStop } from './state.ts'
@@ -20,6 +21,7 @@ export function define(command: Command, context: CommandContext): void {
     defineKubeconfig,
     defineReset,
     defineLogs,
+    defineImage,
     defineSupervise,
     defineAct,
   ]) {
