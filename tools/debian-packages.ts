@@ -11,6 +11,7 @@ export const debianPackages: readonly DebianPackage[] = [
   { name: 'bind9', why: "the lab's DNS zones are not served by a real named" },
   { name: 'bind9-dnsutils', why: 'the DNS servers of the lab and of the clouds are not queried with dig' },
   { name: 'bind9-utils', why: "the lab's zones are not checked by named-checkconf" },
+  { name: 'buildah', why: "the operator's image is not built from the Containerfile" },
   { name: 'busybox', why: 'the network probe does not run with the tools of its default image' },
   { name: 'containerd', why: 'no pods run in the sandbox' },
   { name: 'dnsmasq-base', why: 'the names of clouds are not served by a real dnsmasq' },
