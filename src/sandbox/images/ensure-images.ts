@@ -12,8 +12,8 @@ import { failure } from '../../errors/failure.ts'
 import { describeExit, succeeded } from '../../exec/process.ts'
 import { ensureFolder, publishFolder } from '../build/cache-folder.ts'
 import { type BuildContext, ensurePrograms } from '../build/ensure-programs.ts'
-import { imageBuildFailed, packagesMissing, programNotBuilt } from '../findings.ts'
 import { ARCHIVE_NAME, buildImage } from './build-image.ts'
+import { imageBuildFailed, packagesMissing, programNotBuilt } from './findings.ts'
 import type { ImageDefinition, ImageEntry } from './image-definition.ts'
 import {
   ansibleRunnerImage,

@@ -1,7 +1,7 @@
 /** Loads an image archive into the containerd of a node, where its kubelet finds it without a registry. */
 import { failure } from '../../errors/failure.ts'
 import { describeExit, type Exec, lastLines, succeeded } from '../../exec/process.ts'
-import { imageLoadFailed } from '../findings.ts'
+import { imageLoadFailed } from './findings.ts'
 
 /** The namespace of containerd in which the kubelet has its images. */
 const KUBELET_NAMESPACE = 'k8s.io'
