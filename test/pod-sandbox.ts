@@ -107,7 +107,8 @@ export async function startPodSandbox(
 }
 
 async function runInside(pid: number, layout: NodeLayout, where: string, command: readonly string[]): Promise<string> {
-  const namespace = where === 'switch' ? layout.switchNamespace : layout.nodes.find((node) => node.name === where)?.networkNamespace
+  const namespace =
+    where === 'switch' ? layout.switchNamespace : layout.nodes.find((node) => node.name === where)?.networkNamespace
   const words = [
     'nsenter',
     `--target=${pid}`,

@@ -10,13 +10,7 @@ const LOOPBACK = ['127.0.0.1', '::1', 'localhost']
 const VALIDITY_DAYS = 3650
 
 /** Names and addresses by which programs and pods reach the API server. */
-export const API_SERVER_HOSTS = [
-  ...LOOPBACK,
-  'kubernetes',
-  'kubernetes.default',
-  'kubernetes.default.svc',
-  '10.96.0.1',
-]
+export const API_SERVER_HOSTS = [...LOOPBACK, 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', '10.96.0.1']
 
 /** By file name. */
 const certificateRequests = {

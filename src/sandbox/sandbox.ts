@@ -15,8 +15,8 @@ import { runningWithOtherSettings, settingsConflict, supervisorUnresponsive } fr
 import { logFile, type SandboxFolder } from './folder.ts'
 import { removeCgroups } from './nodes/cgroups.ts'
 import { joinNodes } from './nodes/join-nodes.ts'
-import { checkNodeNames } from './nodes/node-names.ts'
 import { DEFAULT_NICS, parentCgroup, planNodes } from './nodes/node-layout.ts'
+import { checkNodeNames } from './nodes/node-names.ts'
 import { judgeHost, readHostFacts } from './nodes/requirements.ts'
 import { copyPreparedStore, ensurePreparedStore, type PrepareContext } from './prepare.ts'
 import { acquireLock } from './process-lock.ts'
@@ -196,7 +196,11 @@ async function startStopped(
       layout,
       port: { number: settings.port, fixed: request.port !== undefined },
       extraTasks: (kubeconfig) =>
-        actorTasks(settings.actors, ['--kubeconfig', kubeconfig, ...(layout ? ['--node-record', folder.nodeRecord] : [])], context),
+        actorTasks(
+          settings.actors,
+          ['--kubeconfig', kubeconfig, ...(layout ? ['--node-record', folder.nodeRecord] : [])],
+          context,
+        ),
     },
     context,
   )
@@ -213,11 +217,7 @@ function selectActors(names: readonly string[], pods: Settings['pods']): readonl
   return pods ? names.filter((name) => name !== 'kubelet' && name !== 'services') : names
 }
 
-function actorTasks(
-  names: readonly string[],
-  options: readonly string[],
-  { self }: SandboxContext,
-): readonly Task[] {
+function actorTasks(names: readonly string[], options: readonly string[], { self }: SandboxContext): readonly Task[] {
   if (names.length === 0) return []
   const { file, args } = toProgram([...self, 'sandbox', 'act', ...options, ...names])
   return [{ name: 'actors', file, args, probe: { kind: 'none' }, after: ['kube-apiserver'], readyMs: 10_000 }]

@@ -8,12 +8,7 @@ import type { Exec } from '../exec/process.ts'
 import { type Connection, connect } from '../kube/connect.ts'
 import { mentionsDiskFull, toDiskFullFailure } from './build/cache-folder.ts'
 import type { ProgramPaths } from './build/ensure-programs.ts'
-import {
-  ensureCertificates,
-  renderKubeconfig,
-  writeKubeconfig,
-  writeWebhookCertificate,
-} from './certificates.ts'
+import { ensureCertificates, renderKubeconfig, writeKubeconfig, writeWebhookCertificate } from './certificates.ts'
 import { reconcileAdmission } from './cluster-objects.ts'
 import {
   apiPortChanged,

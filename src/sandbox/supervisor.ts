@@ -9,7 +9,13 @@ import { type ControlRequest, createControlServer } from './control.ts'
 import { logFile, type SandboxFolder } from './folder.ts'
 import { type Forwarder, forward } from './forward.ts'
 import { type SupervisedTask, superviseTask } from './supervised-task.ts'
-import { OUTER_PID, type StartFailure, type SupervisorSpec, type SupervisorStatus, type Task } from './supervisor-spec.ts'
+import {
+  OUTER_PID,
+  type StartFailure,
+  type SupervisorSpec,
+  type SupervisorStatus,
+  type Task,
+} from './supervisor-spec.ts'
 
 /** Reported to the launcher once, on standard output. */
 export type StartOutcome = { readonly kind: 'ready' } | ({ readonly kind: 'failed' } & StartFailure)

@@ -58,8 +58,7 @@ function defineAct(parent: Command, { io, act }: CommandContext): void {
         const connection = await connect({ kubeconfig, env: {} })
         const log = (entry: object): void => io.stderr(`${JSON.stringify(entry)}\n`)
         const { createConfigureNode } = await import('../../sandbox/nodes/configure-node.ts')
-        const configureNode =
-          nodeRecord === undefined ? undefined : await createConfigureNode(nodeRecord, runProcess)
+        const configureNode = nodeRecord === undefined ? undefined : await createConfigureNode(nodeRecord, runProcess)
         await runActors({ connection, names, signal: io.stop, log, configureNode })
         await connection.close()
         return 0

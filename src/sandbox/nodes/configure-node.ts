@@ -17,17 +17,27 @@ export async function createConfigureNode(record: string, exec: Exec): Promise<C
   }
   const readLinks = async (namespace: string): Promise<readonly Link[]> =>
     parseLinks((await run([...inNetwork(namespace), 'ip', '-json', 'address', 'show'])).output)
-  return async (name, desired) => {
+  const configure: ConfigureNode = async (name, desired) => {
     const node = layout.nodes.find((candidate) => candidate.name === name)
     if (!node) return `node ${name} is not one of this sandbox`
     const [links, onSwitch] = [await readLinks(node.networkNamespace), await readLinks(layout.switchNamespace)]
-    const configuration = configureInterfaces(layout, node, desired, { links, bridges: onSwitch.map((link) => link.name) })
+    const configuration = configureInterfaces(layout, node, desired, {
+      links,
+      bridges: onSwitch.map((link) => link.name),
+    })
     if (configuration.kind === 'refused') return configuration.reason
     for (const { command, mayFail } of configuration.steps) {
       const { problem } = await run(command)
       if (problem !== undefined && !mayFail) return `${command.slice(command.indexOf('--') + 1).join(' ')}: ${problem}`
     }
     return undefined
+  }
+  // One after the other: two nodes may need the same new switch.
+  let last: Promise<unknown> = Promise.resolve()
+  return (name, desired) => {
+    const next = last.then(() => configure(name, desired))
+    last = next.catch(() => undefined)
+    return next
   }
 }
 

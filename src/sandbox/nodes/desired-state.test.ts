@@ -55,7 +55,11 @@ describe('the desired state of a policy', () => {
 
   it('builds a bridge after its ports and leaves the ports of pods in it', () => {
     const bridge = { name: 'br20', type: 'linux-bridge', bridge: { port: [{ name: 'enp6s0.20' }] } }
-    const links = [...nics, { name: 'vethab12', master: 'br20', addresses: [] }, { name: 'old', master: 'br20', addresses: [] }]
+    const links = [
+      ...nics,
+      { name: 'vethab12', master: 'br20', addresses: [] },
+      { name: 'old', master: 'br20', addresses: [] },
+    ]
     const steps = configure({ interfaces: [bridge, vlan] }, { links, bridges: [] })
     expect(steps.slice(-5)).toEqual([
       'ip address add 172.17.0.10/24 dev enp6s0.20',
@@ -77,7 +81,12 @@ describe('the desired state of a policy', () => {
       routes: {
         config: [
           { destination: '172.17.0.0/24', 'route-type': 'blackhole', 'table-id': 18000 },
-          { destination: '10.0.0.0/8', 'next-hop-address': '172.17.0.1', 'next-hop-interface': 'enp6s0', state: 'absent' },
+          {
+            destination: '10.0.0.0/8',
+            'next-hop-address': '172.17.0.1',
+            'next-hop-interface': 'enp6s0',
+            state: 'absent',
+          },
         ],
       },
       'route-rules': { config: [{ iif: 'enp6s0.20', family: 'ipv4', 'route-table': 18000, priority: 18020 }] },
@@ -93,7 +102,10 @@ describe('the desired state of a policy', () => {
   it.each([
     [{ name: 'eno9', type: 'ethernet' }, 'interface eno9 does not exist; the NICs of the node are enp6s0, enp7s0'],
     [{ ...vlan, vlan: { 'base-iface': 'eno9', id: 1 } }, 'the base interface eno9 of enp6s0.20 does not exist'],
-    [{ name: 'br', type: 'linux-bridge', bridge: { port: [{ name: 'eno9' }] } }, 'the port eno9 of bridge br does not exist'],
+    [
+      { name: 'br', type: 'linux-bridge', bridge: { port: [{ name: 'eno9' }] } },
+      'the port eno9 of bridge br does not exist',
+    ],
     [{ name: 'br', type: 'ovs-bridge' }, 'the sandbox cannot create br, an interface of type ovs-bridge'],
   ])('is refused for an interface that cannot exist: %o', (iface, reason) => {
     expect(configure({ interfaces: [iface] })).toBe(reason)

@@ -69,7 +69,9 @@ export function configureInterfaces(
       if (!present.has(name)) steps.push(...toSteps(cableCommands(layout, node, segment, name)))
     } else if (type === 'linux-bridge') {
       if (!present.has(name)) steps.push({ command: ip('link', 'add', name, 'type', 'bridge') })
-      const ports = asList(asRecord(iface['bridge'])['port']).filter(isNamed).map((port) => port.name)
+      const ports = asList(asRecord(iface['bridge'])['port'])
+        .filter(isNamed)
+        .map((port) => port.name)
       const missing = ports.find((port) => !present.has(port))
       if (missing !== undefined) return refuse(`the port ${missing} of bridge ${name} does not exist`)
       // Ports that the bridge plugin added for pods stay.
@@ -122,7 +124,9 @@ function addressSteps(iface: Interface, family: 'ipv4' | 'ipv6', before: readonl
           .map((address) => `${asString(address['ip'])}/${asInteger(address['prefix-length'])}`)
   const change = (verb: string, address: string): readonly string[] => ip('address', verb, address, 'dev', iface.name)
   return [
-    ...present.filter((address) => !wanted.includes(address)).map((address) => ({ command: change('delete', address) })),
+    ...present
+      .filter((address) => !wanted.includes(address))
+      .map((address) => ({ command: change('delete', address) })),
     ...wanted
       .filter((address) => !present.includes(address))
       // The sandbox has no second owner of an address, and detection would delay it.
@@ -145,7 +149,10 @@ function routeSteps(desired: JsonRecord, ip: Ip): readonly Step[] {
         ...named('metric', asInteger(route['metric'])),
       ]
       const family = words.some((word) => word.includes(':')) ? '-6' : '-4'
-      return { command: ip(family, 'route', isAbsent ? 'delete' : 'replace', ...words), ...(isAbsent && { mayFail: true }) }
+      return {
+        command: ip(family, 'route', isAbsent ? 'delete' : 'replace', ...words),
+        ...(isAbsent && { mayFail: true }),
+      }
     })
 }
 

@@ -11,7 +11,11 @@ export function nodeCertificates({ nodes }: NodeLayout): Readonly<Record<string,
     uses: ['client'],
   })
   return {
-    'apiserver-nodes': { commonName: 'kube-apiserver', hosts: [...API_SERVER_HOSTS, CONTROL_ADDRESS], uses: ['server'] },
+    'apiserver-nodes': {
+      commonName: 'kube-apiserver',
+      hosts: [...API_SERVER_HOSTS, CONTROL_ADDRESS],
+      uses: ['server'],
+    },
     'apiserver-kubelet-client': administrator('kube-apiserver-kubelet-client'),
     scheduler: { commonName: 'system:kube-scheduler', uses: ['client'] },
     'kube-proxy': { commonName: 'system:kube-proxy', uses: ['client'] },

@@ -11,9 +11,9 @@ import { kubeletConfig } from './kubelet.ts'
 import { kubeletCertificate } from './node-certificates.ts'
 import { corefilePath, type NodeLayout, type SandboxNode, setupFile } from './node-layout.ts'
 import { setupCommands } from './node-namespace.ts'
-import { setupScript } from './setup-script.ts'
-import { cniFiles, cniPlugins } from './pod-network.ts'
 import { volumeFolders } from './node-volumes.ts'
+import { cniFiles, cniPlugins } from './pod-network.ts'
+import { setupScript } from './setup-script.ts'
 
 export interface NodeFilesInput {
   readonly folder: SandboxFolder

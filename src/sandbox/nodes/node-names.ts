@@ -9,7 +9,8 @@ const USED_INTERFACES = ['lo', 'eth0', 'cni0']
 export function checkNodeNames(nodes: readonly string[], nics: readonly string[]): readonly Finding[] {
   const isRepeated = (name: string, index: number, all: readonly string[]): boolean => all.indexOf(name) !== index
   const badNodes = nodes.filter(
-    (name, index) => !/^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/.test(name) || isRepeated(name, index, nodes) || index >= MAX_NODES,
+    (name, index) =>
+      !/^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/.test(name) || isRepeated(name, index, nodes) || index >= MAX_NODES,
   )
   const badNics = nics.filter(
     (name, index) => !/^[\w.-]{1,15}$/.test(name) || USED_INTERFACES.includes(name) || isRepeated(name, index, nics),

@@ -28,7 +28,11 @@ const KEPT_FOLDERS: readonly (readonly [folder: string, target: string])[] = [
 ]
 
 /** Everything that must exist before the first program of the sandbox starts. Runs in new namespaces with an empty /run. */
-export function setupCommands(sandboxRoot: string, layout: NodeLayout, cgroups: readonly string[]): readonly CommandLine[] {
+export function setupCommands(
+  sandboxRoot: string,
+  layout: NodeLayout,
+  cgroups: readonly string[],
+): readonly CommandLine[] {
   return [
     ['ip', 'link', 'set', 'lo', 'up'],
     ['ip', 'link', 'add', CONTROL_BRIDGE, 'type', 'bridge'],

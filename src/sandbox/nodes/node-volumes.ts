@@ -8,7 +8,10 @@ const VOLUMES_PER_NODE = 20
 const CAPACITY = '100Gi'
 
 /** Folders below the node's folder for volumes. */
-export const volumeFolders: readonly string[] = Array.from({ length: VOLUMES_PER_NODE }, (_, index) => `volume-${index}`)
+export const volumeFolders: readonly string[] = Array.from(
+  { length: VOLUMES_PER_NODE },
+  (_, index) => `volume-${index}`,
+)
 
 export function volumeObjects({ nodes }: NodeLayout): readonly KubeObject[] {
   const storageClass: KubeObject = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { sandboxFolder } from '../folder.ts'
 import { planNodes } from './node-layout.ts'
-import { setupCommands } from './node-namespace.ts'
 import { checkNodeNames } from './node-names.ts'
+import { setupCommands } from './node-namespace.ts'
 import { judgeHost } from './requirements.ts'
 import { setupScript } from './setup-script.ts'
 
@@ -30,7 +30,11 @@ describe('the nodes of a sandbox', () => {
   it.each([
     [['worker-0', 'worker-0'], ['enp6s0'], ["'worker-0' cannot be a node of a sandbox with pods"]],
     [['../etc'], ['enp6s0'], ["'../etc' cannot be a node of a sandbox with pods"]],
-    [['w'], ['eth0', 'a name'], ["'eth0' cannot be a NIC of a sandbox with pods", "'a name' cannot be a NIC of a sandbox with pods"]],
+    [
+      ['w'],
+      ['eth0', 'a name'],
+      ["'eth0' cannot be a NIC of a sandbox with pods", "'a name' cannot be a NIC of a sandbox with pods"],
+    ],
     [['worker-0'], ['enp6s0.1'], []],
   ])('are refused with names that cannot be used: %o %o', (nodes, nics, messages) => {
     expect(checkNodeNames(nodes, nics).map(({ message }) => message)).toEqual(messages)

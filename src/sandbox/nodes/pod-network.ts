@@ -21,7 +21,10 @@ const KUBECONFIG = '/etc/cni/multus.kubeconfig'
 export function cniFiles(node: SandboxNode, kubeconfig: string): ReadonlyMap<string, string> {
   return new Map([
     ['net.d/00-multus.conf', format(multusConfig(node))],
-    ['net.d/whereabouts.d/whereabouts.conf', format({ datastore: 'kubernetes', kubernetes: { kubeconfig: KUBECONFIG } })],
+    [
+      'net.d/whereabouts.d/whereabouts.conf',
+      format({ datastore: 'kubernetes', kubernetes: { kubeconfig: KUBECONFIG } }),
+    ],
     ['multus.kubeconfig', kubeconfig],
   ])
 }
