@@ -11,8 +11,10 @@ import { runProcess, succeeded, toProgram } from '../src/exec/process.ts'
 import type { KubeClient } from '../src/kube/client.ts'
 import { connect } from '../src/kube/connect.ts'
 import { isBuilt } from '../src/sandbox/build/ensure-programs.ts'
+import { PAUSE_REFERENCE } from '../src/sandbox/images/image-table.ts'
 import { type NodeLayout, planNodes } from '../src/sandbox/nodes/node-layout.ts'
 import { judgeHost, readHostFacts } from '../src/sandbox/nodes/requirements.ts'
+import type { ProcessLock } from '../src/sandbox/process-lock.ts'
 import { requiredPrograms } from '../src/sandbox/program-table.ts'
 import { programs } from '../src/sandbox/programs.ts'
 import { resetSandbox, type SandboxContext, type StartRequest, startSandbox } from '../src/sandbox/sandbox.ts'
@@ -34,12 +36,18 @@ export interface PodSandbox {
 
 export type PodSandboxOptions = Omit<StartRequest, 'name' | 'pods'>
 
-export function usePodSandbox(options: PodSandboxOptions): PodSandbox {
+/** `prepare` runs before the tests, where pods can run. */
+export function usePodSandbox(
+  options: PodSandboxOptions,
+  prepare: (sandbox: PodSandbox) => Promise<void> = async () => undefined,
+): PodSandbox {
   let started: { readonly sandbox: PodSandbox; readonly stop: () => Promise<void> } | undefined
   let refusal: string | undefined
   beforeAll(async () => {
     refusal = await findPodObstacle()
-    if (refusal === undefined) started = await startPodSandbox('pods', options)
+    if (refusal !== undefined) return
+    started = await startPodSandbox('pods', options)
+    await prepare(started.sandbox)
   }, 900_000)
   beforeEach((context) => {
     if (refusal !== undefined) context.skip(refusal)
@@ -69,8 +77,9 @@ export async function findPodObstacle(): Promise<string | undefined> {
 export async function startPodSandbox(
   name: string,
   options: PodSandboxOptions,
+  takePlace: () => Promise<ProcessLock> = takeClusterSlot,
 ): Promise<{ readonly sandbox: PodSandbox; readonly stop: () => Promise<void> }> {
-  const slot = await takeClusterSlot()
+  const slot = await takePlace()
   const state = await mkdtemp(path.join(tmpdir(), 'stackloom-pods-'))
   const base = sandboxContext()
   const context = { ...base, paths: { ...base.paths, sandboxes: state } }
@@ -139,6 +148,20 @@ export interface PodStatus {
   readonly phase?: string
   readonly podIP?: string
   readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+}
+
+/** A pod that does nothing. */
+export function pausePod(name: string, node: string): KubeObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default' },
+    spec: {
+      nodeSelector: { 'kubernetes.io/hostname': node },
+      terminationGracePeriodSeconds: 0,
+      containers: [{ name: 'main', image: PAUSE_REFERENCE, imagePullPolicy: 'Never' }],
+    },
+  }
 }
 
 /** Waits until a pod runs and is ready. */

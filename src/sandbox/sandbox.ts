@@ -15,8 +15,10 @@ import { runningWithOtherSettings, settingsConflict, supervisorUnresponsive } fr
 import { logFile, type SandboxFolder } from './folder.ts'
 import { removeCgroups } from './nodes/cgroups.ts'
 import { joinNodes } from './nodes/join-nodes.ts'
+import { loadNodeImages } from './nodes/node-images.ts'
 import { DEFAULT_NICS, parentCgroup, planNodes } from './nodes/node-layout.ts'
 import { checkNodeNames } from './nodes/node-names.ts'
+import { readProcessIds } from './nodes/process-ids.ts'
 import { judgeHost, readHostFacts } from './nodes/requirements.ts'
 import { copyPreparedStore, ensurePreparedStore, type PrepareContext } from './prepare.ts'
 import { acquireLock } from './process-lock.ts'
@@ -206,6 +208,7 @@ async function startStopped(
   )
   await writeSettings(folder, { ...settings, port: started.port })
   if (!layout) return
+  await loadNodeImages(layout, context)
   context.notify({ kind: 'progress', text: 'waiting for the nodes' })
   await withConnection(folder, context, ({ client }) =>
     joinNodes(client, layout, { logs: folder.logs, signal: context.signal }),
@@ -240,9 +243,17 @@ export async function sandboxStatus(name: string, { paths }: Pick<SandboxContext
     kubeconfig: folder.kubeconfig,
     folder: folder.root,
     ...(status && { supervisor: status.pid }),
-    programs: status?.tasks ?? [],
+    programs: status && settings.pods ? await translateIds(status) : (status?.tasks ?? []),
     findings,
   }
+}
+
+async function translateIds({ pid, tasks }: SupervisorStatus): Promise<readonly TaskStatus[]> {
+  const ids = await readProcessIds(pid)
+  return tasks.map(({ pid: inside, ...task }) => {
+    const outside = ids.get(inside ?? 0)
+    return { ...task, ...(outside !== undefined && { pid: outside }) }
+  })
 }
 
 function describeNodes(folder: SandboxFolder, pods: NonNullable<Settings['pods']>): readonly NodeStatus[] {

@@ -10,15 +10,17 @@ const BUSY_WAIT_MS = 50
 const BUSY_TRIES = 400
 
 /** Mount points of the hierarchies that containers use: all of version 1, or the one of version 2 where there are no others. */
-export async function findCgroupHierarchies(mounts = '/proc/self/mounts'): Promise<readonly string[]> {
-  const lines = (await readFile(mounts, 'utf8')).split('\n')
-  const ofType = (wanted: string): readonly string[] =>
-    lines.flatMap((line) => {
-      const [, folder = '', type] = line.split(' ')
-      return type === wanted ? [folder] : []
-    })
-  const first = ofType('cgroup')
-  return first.length > 0 ? first : ofType('cgroup2')
+export async function findCgroupHierarchies(): Promise<readonly string[]> {
+  const first = await findMounts('cgroup')
+  return first.length > 0 ? first : findMounts('cgroup2')
+}
+
+async function findMounts(wanted: string): Promise<readonly string[]> {
+  const mounts = await readFile('/proc/self/mounts', 'utf8').catch(() => '')
+  return mounts.split('\n').flatMap((line) => {
+    const [, folder = '', type] = line.split(' ')
+    return type === wanted ? [folder] : []
+  })
 }
 
 /** In version 1 a cgroup without processors and memory runs no process; in version 2 its parent passes controllers on. */
@@ -36,9 +38,10 @@ export function cgroupCommand(hierarchy: string, cgroup: string): readonly strin
   return ['sh', '-c', SCRIPT, 'sh', path.dirname(folder), folder]
 }
 
-/** Removes a cgroup with all below it, in every hierarchy. Their processes must have ended. */
+/** Removes a cgroup with all below it, also where only runc created one. Their processes must have ended. */
 export async function removeCgroups(cgroup: string): Promise<void> {
-  for (const hierarchy of await findCgroupHierarchies()) await removeTree(path.join(hierarchy, cgroup))
+  const hierarchies = [...(await findMounts('cgroup')), ...(await findMounts('cgroup2'))]
+  for (const hierarchy of hierarchies) await removeTree(path.join(hierarchy, cgroup))
 }
 
 async function removeTree(folder: string): Promise<void> {

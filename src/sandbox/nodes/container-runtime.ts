@@ -1,6 +1,6 @@
 /** Configures containerd for a node. Pure. */
 import path from 'node:path'
-import { PAUSE_IMAGE } from './node-images.ts'
+import { PAUSE_REFERENCE } from '../images/image-table.ts'
 import type { SandboxNode } from './node-layout.ts'
 
 /** State is in memory, as on a machine that was restarted; images and containers are kept. */
@@ -14,7 +14,7 @@ state = "/run/containerd"
   address = ${JSON.stringify(socket)}
 
 [${cri}]
-  sandbox_image = "${PAUSE_IMAGE}"
+  sandbox_image = "${PAUSE_REFERENCE}"
   # Root of a container may lack the right to lower the score, and then no pod starts.
   restrict_oom_score_adj = true
   netns_mounts_under_state_dir = true

@@ -8,6 +8,7 @@ import { nodesNotReady } from '../findings.ts'
 import { clusterDnsObjects } from './cluster-dns.ts'
 import type { NodeLayout } from './node-layout.ts'
 import { volumeObjects } from './node-volumes.ts'
+import { speakerObjects } from './speaker.ts'
 
 const NODE = { apiVersion: 'v1', kind: 'Node' }
 const POLL_MS = 250
@@ -19,7 +20,7 @@ export interface JoinOptions {
 }
 
 export async function joinNodes(client: KubeClient, layout: NodeLayout, options: JoinOptions): Promise<void> {
-  for (const object of [...clusterDnsObjects(), ...volumeObjects(layout)])
+  for (const object of [...clusterDnsObjects(), ...volumeObjects(layout), ...speakerObjects()])
     await client.apply(object, { fieldManager: FIELD_MANAGER, force: true })
   await removeOtherNodes(client, layout)
   const { timeoutMs = 240_000, signal, logs } = options

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { sandboxFolder } from '../folder.ts'
 import { planNodes } from './node-layout.ts'
+import { parseInnermostId } from './process-ids.ts'
 import { checkNodeNames } from './node-names.ts'
 import { setupCommands } from './node-namespace.ts'
 import { judgeHost } from './requirements.ts'
@@ -46,6 +47,11 @@ describe('the nodes of a sandbox', () => {
     expect(judgeHost({ ...fit, isRoot: false })[0]?.message).toContain('this user is not root')
     expect(judgeHost({ ...fit, cgroups: [] })[0]?.code).toBe('SL1239')
     expect(judgeHost({ ...fit, missing: ['ctr', 'containerd', 'nft'] })[0]?.remedy).toContain('containerd nftables`')
+  })
+
+  it('know processes by their own id', () => {
+    expect(parseInnermostId('Name:\tetcd\nNSpid:\t28265\t184\nThreads:\t1\n')).toBe(184)
+    expect(parseInnermostId('')).toBeUndefined()
   })
 
   it('are created by a script that quotes what the shell would read', () => {

@@ -51,7 +51,7 @@ export async function readHostFacts(env: Readonly<Record<string, string | undefi
   return {
     platform: process.platform,
     isRoot: process.getuid?.() === 0,
-    cgroups: await findCgroupHierarchies().catch(() => []),
+    cgroups: await findCgroupHierarchies(),
     missing,
   }
 }

@@ -1,23 +1,8 @@
 /** Tests a sandbox with two nodes: real kubelets, containers, the pod network, Services and names. */
 import { describe, expect, it } from 'vitest'
-import type { KubeObject } from '../../../src/api/object.ts'
-import { PAUSE_IMAGE } from '../../../src/sandbox/nodes/node-images.ts'
-import { type PodStatus, usePodSandbox, waitForPod } from '../../pod-sandbox.ts'
+import { type PodStatus, pausePod, usePodSandbox, waitForPod } from '../../pod-sandbox.ts'
 
 const sandbox = usePodSandbox({ nodes: ['worker-0', 'worker-1'] })
-
-function pausePod(name: string, node: string): KubeObject {
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, namespace: 'default' },
-    spec: {
-      nodeSelector: { 'kubernetes.io/hostname': node },
-      terminationGracePeriodSeconds: 0,
-      containers: [{ name: 'main', image: PAUSE_IMAGE, imagePullPolicy: 'Never' }],
-    },
-  }
-}
 
 describe('the nodes of a sandbox with pods', () => {
   it('run a pod each, with an address that the other node reaches', { timeout: 300_000 }, async () => {
