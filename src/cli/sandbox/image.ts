@@ -1,13 +1,23 @@
-/** `sandbox image build`: builds the images that pods of a sandbox run. */
+/** `sandbox image build`: builds the images that pods of a sandbox run, and loads them into its nodes. */
 import { Argument, type Command } from 'commander'
+import { wrongUse } from '../../errors/common.ts'
+import { failure } from '../../errors/failure.ts'
 import type { BuiltImage } from '../../sandbox/images/ensure-images.ts'
 import { type ImageName, imageNames } from '../../sandbox/images/image-table.ts'
+import type { ImageNode } from '../../sandbox/images/load-image.ts'
+import type { SandboxContext } from '../../sandbox/sandbox.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
 import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
-import { sandboxContext } from './context.ts'
+import { DEFAULT_NAME, sandboxContext } from './context.ts'
 import { progressPrinter } from './progress-printer.ts'
+
+interface BuildOptions {
+  readonly load?: boolean
+  readonly name: string
+  readonly output: Format
+}
 
 export function defineImage(parent: Command, context: CommandContext): void {
   const image = parent.command('image').description('Build the images that pods of a sandbox run')
@@ -21,18 +31,23 @@ function defineBuild(parent: Command, { io, act }: CommandContext): void {
       .description("Build images from this machine's Debian packages, without a registry; unchanged ones are cached"),
     [
       'stackloom sandbox image build',
+      'stackloom sandbox image build --load              # and load them into the nodes of a sandbox with --pods',
       'stackloom sandbox image build operator -o json',
       'ctr -n k8s.io images import "$(stackloom sandbox image build probe -o name)"   # into another containerd',
     ],
   )
     .addArgument(new Argument('[images...]', 'the images; all by default').choices(imageNames))
+    .option('--load', 'load them into the nodes of the sandbox, which runs with --pods')
+    .option('--name <name>', 'name of the sandbox', DEFAULT_NAME)
     .addOption(outputOption(['table', 'json', 'yaml', 'name']))
-    .action((names: readonly ImageName[], { output }: { output: Format }) =>
+    .action((names: readonly ImageName[], { load, name, output }: BuildOptions) =>
       act(async () => {
-        const { ensureImages } = await import('../../sandbox/images/ensure-images.ts')
+        const { loadImages } = await import('../../sandbox/images/load-image.ts')
         const { notify, end } = progressPrinter(io)
+        const context = sandboxContext(io, notify)
         try {
-          const images = await ensureImages(names.length > 0 ? names : imageNames, sandboxContext(io, notify))
+          const nodes = load ? await findNodes(name, context) : []
+          const images = await loadImages(names.length > 0 ? names : imageNames, nodes, context)
           end()
           io.stdout(await printImages(images, output, io))
           return 0
@@ -41,6 +56,14 @@ function defineBuild(parent: Command, { io, act }: CommandContext): void {
         }
       }),
     )
+}
+
+async function findNodes(name: string, context: SandboxContext): Promise<readonly ImageNode[]> {
+  const { sandboxStatus } = await import('../../sandbox/sandbox.ts')
+  const { nodes, running } = await sandboxStatus(name, context)
+  if (nodes && running) return nodes.map((node) => ({ name: node.name, socket: node.containerd }))
+  const reason = nodes ? `sandbox ${name} is not running` : `sandbox ${name} has no nodes that run pods`
+  throw failure(wrongUse, { reason, command: 'stackloom sandbox image build' })
 }
 
 async function printImages(images: readonly BuiltImage[], output: Format, io: Io): Promise<string> {

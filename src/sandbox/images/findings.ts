@@ -6,7 +6,8 @@ export const packagesMissing = problem<{ image: string; packages: readonly strin
   severity: 'error',
   message: ({ image, packages }) =>
     `the image ${image} is made of installed Debian packages, and this machine does not have ${packages.join(', ')}`,
-  remedy: ({ packages }) => `run \`apt install ${packages.join(' ')}\`; other systems than Debian cannot build this image`,
+  remedy: ({ packages }) =>
+    `run \`apt install ${packages.join(' ')}\`; other systems than Debian cannot build this image`,
 })
 
 export const programNotBuilt = problem<{ folder: string }>({

@@ -1,7 +1,9 @@
-/** Loads an image archive into the containerd of a node, where its kubelet finds it without a registry. */
+/** Loads images into the containerd of nodes, where their kubelets find them without a registry. */
 import { failure } from '../../errors/failure.ts'
 import { describeExit, type Exec, lastLines, succeeded } from '../../exec/process.ts'
+import { type BuiltImage, ensureImages, type ImageContext } from './ensure-images.ts'
 import { imageLoadFailed } from './findings.ts'
+import type { ImageName } from './image-table.ts'
 
 /** The namespace of containerd in which the kubelet has its images. */
 const KUBELET_NAMESPACE = 'k8s.io'
@@ -15,6 +17,22 @@ export interface ImageNode {
 export interface LoadContext {
   readonly exec: Exec
   readonly signal?: AbortSignal | undefined
+}
+
+/** Builds what is missing, and loads all into every node. */
+export async function loadImages(
+  names: readonly ImageName[],
+  nodes: readonly ImageNode[],
+  context: ImageContext,
+): Promise<readonly BuiltImage[]> {
+  const images = await ensureImages(names, context)
+  for (const { name, archive } of images) {
+    for (const node of nodes) {
+      context.notify({ kind: 'progress', text: `loading the image ${name} into ${node.name}` })
+      await loadImage(node, archive, context)
+    }
+  }
+  return images
 }
 
 export async function loadImage(node: ImageNode, archive: string, { exec, signal }: LoadContext): Promise<void> {
