@@ -15,6 +15,7 @@ export interface NpmRegistry {
 interface LockedPackage {
   readonly version: string
   readonly integrity?: string
+  readonly optional?: boolean
   readonly dependencies?: object
   readonly optionalDependencies?: object
   readonly bin?: object
@@ -24,7 +25,7 @@ interface LockedPackage {
   readonly engines?: object
 }
 
-/** Undefined, with the name of a package, when the cache does not have it. */
+/** Names a package that the cache does not have instead. */
 export async function serveLockedPackages(
   lockFile: string,
   cache: string,
@@ -35,8 +36,9 @@ export async function serveLockedPackages(
     const file = entry.integrity === undefined ? undefined : contentPath(cache, entry.integrity)
     return name === '' || file === undefined ? [] : [{ name, file, entry }]
   })
-  const isNeeded = ({ os, cpu, libc }: LockedPackage): boolean =>
-    (os?.includes(process.platform) ?? true) && (cpu?.includes(process.arch) ?? true) && !libc?.includes('musl')
+  // An optional package is needed if it is made for this machine.
+  const isNeeded = ({ optional, os, cpu, libc }: LockedPackage): boolean =>
+    (os?.includes(process.platform) ?? !optional) && (cpu?.includes(process.arch) ?? true) && !libc?.includes('musl')
   const absent = locked.find(({ entry, file }) => isNeeded(entry) && !existsSync(file))
   if (absent) return { missing: absent.name }
   const server = createServer((request, response) => {

@@ -2,7 +2,7 @@
  * Runs the installed operator in pods of two real nodes: with its rights, its security context, its probes and its webhook
  * Service, through the loss of the leader, a rolling update under load, and its removal.
  */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { type AddressBlock, addressBlocks } from '../../../src/api/address-block.ts'
 import { type IpSet, ipSets } from '../../../src/api/ipset.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
@@ -16,7 +16,13 @@ import { type OperatorImages, operatorImages } from './operator-images.ts'
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
 
-const cluster = usePodSandbox({ nodes: ['worker-0', 'worker-1'] })
+const cluster = usePodSandbox({ nodes: ['worker-0', 'worker-1'] }, async ({ kubeconfig, layout, context }) => {
+  connection = await connect({ kubeconfig, env: process.env })
+  images = await operatorImages()
+  for (const node of layout.nodes) {
+    for (const { archive } of images.both) await loadImage(node, archive, context)
+  }
+})
 const soon = { timeout: 240_000, interval: 200 }
 const home = 'stackloom-operator'
 const namespace = 'addresses'
@@ -134,13 +140,6 @@ const wide = {
   })),
 }
 
-beforeAll(async () => {
-  connection = await connect({ kubeconfig: cluster.kubeconfig, env: process.env })
-  images = await operatorImages()
-  for (const node of cluster.layout.nodes) {
-    for (const { archive } of images.both) await loadImage(node, archive, cluster.context)
-  }
-})
 afterAll(async () => {
   images?.remove()
   await connection?.close()
