@@ -4,6 +4,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type ProcessResult, runProcess, succeeded } from '../../../src/exec/process.ts'
 import { ensureImage, ensureImages } from '../../../src/sandbox/images/ensure-images.ts'
 import type { ImageDefinition } from '../../../src/sandbox/images/image-definition.ts'
 import { buildInto, packageVersion } from '../../../tools/build.ts'
@@ -46,22 +47,16 @@ function baseImage(registry: string): ImageDefinition {
 }
 
 /** In its own mount namespace: what buildah mounts ends with it. */
-function buildah(...args: readonly string[]) {
-  const storage = [
-    '--root',
-    path.join(folder, 'storage'),
-    '--runroot',
-    path.join(folder, 'run'),
-    '--storage-driver',
-    'overlay',
-  ]
-  const line = ['--mount', '--propagation', 'private', 'buildah', ...storage, ...args]
-  return spawnSync('unshare', line, { encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: folder } })
+function buildah(...args: readonly string[]): Promise<ProcessResult> {
+  const storage = ['--root', path.join(folder, 'storage'), '--runroot', path.join(folder, 'run')]
+  const line = ['--mount', '--propagation', 'private', 'buildah', ...storage, '--storage-driver', 'overlay', ...args]
+  // Not spawnSync: the registry of the build is in this process.
+  return runProcess({ file: 'unshare', args: line, env: { HOME: folder } })
 }
 
-function succeed(...args: readonly string[]): string {
-  const { status, stdout, stderr } = buildah(...args)
-  if (status !== 0) throw new Error(`buildah ${args.join(' ')}: ${stderr}`)
+async function succeed(...args: readonly string[]): Promise<string> {
+  const { exit, stdout, stderr } = await buildah(...args)
+  if (!succeeded(exit)) throw new Error(`buildah ${args.join(' ')}: ${stderr}`)
   return stdout.trim()
 }
 
@@ -75,10 +70,10 @@ beforeAll(async () => {
     const context = sandboxContext()
     const paths = { ...context.paths, cache: path.join(folder, 'cache') }
     const base = await ensureImage('node', baseImage(registry.url), { ...context, paths })
-    succeed('pull', `oci-archive:${base.archive}`)
+    await succeed('pull', `oci-archive:${base.archive}`)
     const nodeImage = `localhost/node@${base.digest}`
     const args = { NODE_IMAGE: nodeImage, VERSION: '1.2.3', REVISION: 'abc', SOURCE: 'https://example.org/stackloom' }
-    succeed(
+    await succeed(
       'build',
       '--isolation=chroot',
       '--network=host',
@@ -104,12 +99,12 @@ interface Inspected {
   }
 }
 
-const inspect = (image: string): Inspected['OCIv1']['config'] =>
-  (JSON.parse(succeed('inspect', '--type', 'image', image)) as Inspected).OCIv1.config
+const inspect = async (image: string): Promise<Inspected['OCIv1']['config']> =>
+  (JSON.parse(await succeed('inspect', '--type', 'image', image)) as Inspected).OCIv1.config
 
 describe('the image of the Containerfile', () => {
-  it('runs as a user without rights and has labels', () => {
-    expect(inspect(IMAGE)).toMatchObject({
+  it('runs as a user without rights and has labels', async () => {
+    expect(await inspect(IMAGE)).toMatchObject({
       User: '65532:65532',
       WorkingDir: '/opt/stackloom',
       Labels: {
@@ -120,21 +115,21 @@ describe('the image of the Containerfile', () => {
     })
   })
 
-  it('runs the program, with its playbooks and data, and has a list of the packages in it', () => {
-    const container = succeed('from', '--pull=never', IMAGE)
-    const run = (...command: readonly string[]): string =>
+  it('runs the program, with its playbooks and data, and has a list of the packages in it', async () => {
+    const container = await succeed('from', '--pull=never', IMAGE)
+    const run = (...command: readonly string[]): Promise<string> =>
       succeed('run', '--isolation=chroot', '--network=none', container, '--', ...command)
-    const [node = '', program = ''] = inspect(IMAGE).Entrypoint ?? []
-    expect(run(node, program, '--version')).toContain(packageVersion())
-    expect(run(node, program, 'explain', 'SL1244')).toContain('SL1244')
-    expect(run('cat', '/opt/stackloom/dist/playbooks/run-os.yaml')).toContain('hosts:')
-    const sbom = JSON.parse(run('cat', '/opt/stackloom/sbom.cdx.json')) as { components: { name: string }[] }
+    const [node = '', program = ''] = (await inspect(IMAGE)).Entrypoint ?? []
+    expect(await run(node, program, '--version')).toContain(packageVersion())
+    expect(await run(node, program, 'explain', 'SL1244')).toContain('SL1244')
+    expect(await run('cat', '/opt/stackloom/dist/playbooks/run-os.yaml')).toContain('hosts:')
+    const sbom = JSON.parse(await run('cat', '/opt/stackloom/sbom.cdx.json')) as { components: { name: string }[] }
     const names = sbom.components.map(({ name }) => name)
     expect(names).toContain('yaml')
     expect(names).not.toContain('vitest')
     // Neither sources nor the packages of the build.
-    expect(run('ls', '/opt/stackloom').split('\n')).toEqual(['bin', 'dist', 'package.json', 'sbom.cdx.json'])
-    succeed('rm', container)
+    expect((await run('ls', '/opt/stackloom')).split('\n')).toEqual(['bin', 'dist', 'package.json', 'sbom.cdx.json'])
+    await succeed('rm', container)
   })
 
   it('has the layout of the image that the sandbox builds', async () => {
@@ -143,17 +138,17 @@ describe('the image of the Containerfile', () => {
     for (const name of ['package.json', 'bin']) cpSync(name, path.join(programFolder, name), { recursive: true })
     await buildInto(path.join(programFolder, 'dist'), packageVersion())
     const [own] = await ensureImages(['operator'], { ...sandboxContext(), programFolder })
-    succeed('pull', `oci-archive:${own?.archive}`)
-    const { User, Entrypoint, WorkingDir } = inspect(IMAGE)
-    expect(inspect(own?.reference ?? '')).toMatchObject({ User, Entrypoint, WorkingDir })
-    const container = succeed('from', '--pull=never', IMAGE)
-    const files = succeed('run', '--isolation=chroot', container, '--', 'ls', '-R', '/opt/stackloom/dist')
+    await succeed('pull', `oci-archive:${own?.archive}`)
+    const { User, Entrypoint, WorkingDir } = await inspect(IMAGE)
+    expect(await inspect(own?.reference ?? '')).toMatchObject({ User, Entrypoint, WorkingDir })
+    const container = await succeed('from', '--pull=never', IMAGE)
+    const files = await succeed('run', '--isolation=chroot', container, '--', 'ls', '-R', '/opt/stackloom/dist')
     for (const name of readdirSync(path.join(programFolder, 'dist'))) expect(files.split('\n')).toContain(name)
-    succeed('rm', container)
+    await succeed('rm', container)
   })
 
-  it('is not built on a base image without a digest', () => {
-    const { status, stderr } = buildah(
+  it('is not built on a base image without a digest', async () => {
+    const { exit, stderr } = await buildah(
       'build',
       '--isolation=chroot',
       '--pull=never',
@@ -161,7 +156,7 @@ describe('the image of the Containerfile', () => {
       'NODE_IMAGE=localhost/node:24-slim',
       '.',
     )
-    expect(status).not.toBe(0)
+    expect(succeeded(exit)).toBe(false)
     expect(stderr).toContain('NODE_IMAGE needs a digest')
   })
 })
