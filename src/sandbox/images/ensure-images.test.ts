@@ -2,17 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, cpSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { useFolder } from '../../../test/folder.ts'
-import { testIo } from '../../../test/io.ts'
 import { sandboxContext } from '../../../test/sandbox-context.ts'
-import { define as defineVerify } from '../../cli/verify/command.ts'
-import { DEFAULT_IMAGE } from '../../controllers/dns/dnsmasq-deployment.ts'
 import { runProcess } from '../../exec/process.ts'
 import { ensureImage, ensureImages } from './ensure-images.ts'
 import type { ImageDefinition } from './image-definition.ts'
-import { DNSMASQ_REFERENCE, PROBE_REFERENCE } from './image-table.ts'
 
 const folder = useFolder()
 const inFolder = (name: string): string => path.join(folder, name)
@@ -131,14 +126,5 @@ describe('an image', () => {
     mkdirSync(programFolder)
     const building = ensureImages(['operator'], { ...testContext('cache-f'), programFolder })
     await expect(building).rejects.toMatchObject({ findings: [{ code: 'SL1245' }] })
-  })
-})
-
-describe('the names of images', () => {
-  it('are those that objects have by default', () => {
-    const verify = new Command()
-    defineVerify(verify, { io: testIo(), act: async () => undefined } as never)
-    expect(DNSMASQ_REFERENCE).toBe(DEFAULT_IMAGE)
-    expect(PROBE_REFERENCE).toBe(`docker.io/library/${verify.opts()['probeImage']}`)
   })
 })

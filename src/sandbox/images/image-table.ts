@@ -15,7 +15,7 @@ export const DNSMASQ_REFERENCE = 'quay.io/podified-antelope-centos9/openstack-ne
 /** The default of `verify --probe-image`, as containerd completes it. */
 export const PROBE_REFERENCE = 'docker.io/library/busybox:1.37'
 
-export function operatorReference(version: string): string {
+function operatorReference(version: string): string {
   return `localhost/stackloom:${version}`
 }
 
@@ -31,15 +31,10 @@ const sandboxLabels = { 'org.opencontainers.image.vendor': 'stackloom sandbox' }
 const users = {
   kind: 'text',
   path: '/etc/passwd',
-  text: [
-    'root:x:0:0:root:/root:/bin/sh',
-    'runner:x:1001:0:runner:/runner:/bin/sh',
-    'nobody:x:65534:65534:nobody:/nonexistent:/bin/sh',
-    '',
-  ].join('\n'),
+  text: ['root:x:0:0:root:/root:/bin/sh', 'runner:x:1001:0:runner:/runner:/bin/sh', ''].join('\n'),
 } as const satisfies ImageEntry
 
-const groups: ImageEntry = { kind: 'text', path: '/etc/group', text: 'root:x:0:\nnogroup:x:65534:\n' }
+const groups: ImageEntry = { kind: 'text', path: '/etc/group', text: 'root:x:0:\n' }
 
 export function pauseImage(program: string): ImageDefinition {
   return {
