@@ -20,7 +20,9 @@ function traces({ layout }: PodSandbox): readonly string[] {
   const cgroups = ['', ...hierarchies.filter((entry) => entry.isDirectory()).map(({ name }) => name)]
   return [
     ...list('ps', '-eo', 'args=').filter((line) => line.includes(root)),
-    ...readFileSync('/proc/mounts', 'utf8').split('\n').filter((line) => line.includes(root)),
+    ...readFileSync('/proc/mounts', 'utf8')
+      .split('\n')
+      .filter((line) => line.includes(root)),
     ...cgroups.flatMap((name) =>
       readdirSync(path.join('/sys/fs/cgroup', name)).filter((entry) => `/${entry}` === layout.cgroup),
     ),
@@ -50,7 +52,9 @@ function supervisorId(sandbox: PodSandbox): number {
 }
 
 describe('a sandbox with nodes', () => {
-  it('restarts a killed kubelet and containerd, keeps its pods, and leaves nothing when it stops', { timeout: 600_000 }, async () => {
+  it('restarts a killed kubelet and containerd, keeps its pods, and leaves nothing when it stops', {
+    timeout: 600_000,
+  }, async () => {
     const { sandbox, stop } = await startPodSandbox('crash', { nodes: ['worker-0'] })
     try {
       await sandbox.client.create(pausePod('before', 'worker-0'))
@@ -69,7 +73,9 @@ describe('a sandbox with nodes', () => {
     }
   })
 
-  it('leaves nothing after its supervisor is killed, and starts again with its pods', { timeout: 600_000 }, async () => {
+  it('leaves nothing after its supervisor is killed, and starts again with its pods', {
+    timeout: 600_000,
+  }, async () => {
     const { sandbox, stop } = await startPodSandbox('crash', { nodes: ['worker-0'] })
     try {
       await sandbox.client.create(pausePod('kept', 'worker-0'))

@@ -37,7 +37,13 @@ function conditionOf(object: KubeObject, wanted: string): string | undefined {
   return conditions.find(({ type }) => type === wanted)?.status
 }
 
-function probePod(name: string, namespace: string, node: string, command: readonly string[], networks = ''): KubeObject {
+function probePod(
+  name: string,
+  namespace: string,
+  node: string,
+  command: readonly string[],
+  networks = '',
+): KubeObject {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -146,7 +152,10 @@ async function addClient(name: string, bridge: string, address: string): Promise
   await sandbox.run('control', ['ip', 'netns', 'add', name])
   await sandbox.run('switch', ['ip', 'link', 'add', name, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', namespace])
   await sandbox.run('switch', ['ip', 'link', 'set', name, 'master', bridge, 'up'])
-  for (const words of [['address', 'add', address, 'dev', 'eth0'], ['link', 'set', 'eth0', 'up']])
+  for (const words of [
+    ['address', 'add', address, 'dev', 'eth0'],
+    ['link', 'set', 'eth0', 'up'],
+  ])
     await sandbox.run('control', ['nsenter', `--net=${namespace}`, 'ip', ...words])
 }
 
