@@ -88,12 +88,13 @@ describe('a run in a pod', () => {
         tasks: [{ 'ansible.builtin.copy': { dest: '/run/stackloom-ran', content: 'by a pod' } }],
       },
     ])
-    // Refused until the first pod of the operator is ready.
     const service = { ...dataPlaneServices, metadata: { name: 'mark', namespace }, spec: { label: 'mark', play } }
-    await vi.waitFor(() => client.create(service), soon)
+    await client.create(service)
     const nodeTemplate = { ansibleSSHPrivateKeySecret: SSH_SECRET, ansibleUser: 'root' }
     const role = { nodeTemplate, deployStrategy: { deploy: true }, services: ['validate-network', 'mark'] }
-    await client.create(dataPlaneRole('compute', { ...role, networkAttachments: ['ctlplane'] }))
+    // Refused until the first pod of the operator is ready.
+    const made = dataPlaneRole('compute', { ...role, networkAttachments: ['ctlplane'] })
+    await vi.waitFor(() => client.create(made), soon)
     const { address, root } = hosts.node('edpm-compute-0')
     await client.create(dataPlaneNode('edpm-compute-0', { role: 'compute', ansibleHost: address }))
     const read = () => client.get({ ...dataPlaneNodes, namespace, name: 'edpm-compute-0' })
