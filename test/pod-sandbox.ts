@@ -2,7 +2,7 @@
  * Provides a sandbox with nodes that run pods to the tests of a file. It is started as by `sandbox start --pods`, in a folder of
  * its own, and reset at the end. At most two run at a time on one machine, together with other test clusters.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
@@ -12,7 +12,7 @@ import type { KubeClient } from '../src/kube/client.ts'
 import { connect } from '../src/kube/connect.ts'
 import { isBuilt } from '../src/sandbox/build/ensure-programs.ts'
 import { PAUSE_REFERENCE } from '../src/sandbox/images/image-table.ts'
-import { type NodeLayout, planNodes } from '../src/sandbox/nodes/node-layout.ts'
+import type { NodeLayout } from '../src/sandbox/nodes/node-layout.ts'
 import { judgeHost, readHostFacts } from '../src/sandbox/nodes/requirements.ts'
 import type { ProcessLock } from '../src/sandbox/process-lock.ts'
 import { requiredPrograms } from '../src/sandbox/program-table.ts'
@@ -91,7 +91,7 @@ export async function startPodSandbox(
   try {
     const status = await startSandbox({ crds: 'none', ...options, name, pods: true }, context)
     const connection = await connect({ kubeconfig: status.kubeconfig, env: process.env })
-    const layout = planNodes(locateSandbox(context.paths, name), options.nodes ?? [], options.nics)
+    const layout = JSON.parse(await readFile(locateSandbox(context.paths, name).nodeRecord, 'utf8')) as NodeLayout
     const pid = status.supervisor ?? 0
     const sandbox: PodSandbox = {
       client: connection.client,

@@ -21,7 +21,14 @@ function alwaysBuilt(): readonly ProgramName[] {
 }
 
 /** Plugins that run without nodes, in namespaces of a test. */
-const usedByOtherTests: readonly ProgramName[] = ['cni-bridge', 'cni-macvlan', 'cni-static', 'metallb-speaker', 'pause', 'whereabouts']
+const usedByOtherTests: readonly ProgramName[] = [
+  'cni-bridge',
+  'cni-macvlan',
+  'cni-static',
+  'metallb-speaker',
+  'pause',
+  'whereabouts',
+]
 
 /** Returns false when something failed; the reason is printed, and the tests that need it are skipped. */
 export async function setUpSandbox(): Promise<boolean> {

@@ -30,7 +30,15 @@ export const requiredPrograms: Readonly<Record<Part | 'core' | 'pods', readonly 
   'controller-manager': ['kube-controller-manager'],
   metallb: ['metallb-controller'],
   'metallb-webhooks': ['metallb-controller'],
-  pods: ['kubelet', 'kube-proxy', 'kube-scheduler', 'coredns', 'metallb-speaker', 'pause', ...Object.values(cniPlugins)],
+  pods: [
+    'kubelet',
+    'kube-proxy',
+    'kube-scheduler',
+    'coredns',
+    'metallb-speaker',
+    'pause',
+    ...Object.values(cniPlugins),
+  ],
 }
 
 /** Long, for busy machines: an exit is detected immediately, so this only limits the wait for a program that hangs. */

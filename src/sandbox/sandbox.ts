@@ -16,7 +16,7 @@ import { logFile, type SandboxFolder } from './folder.ts'
 import { removeCgroups } from './nodes/cgroups.ts'
 import { joinNodes } from './nodes/join-nodes.ts'
 import { loadNodeImages } from './nodes/node-images.ts'
-import { DEFAULT_NICS, parentCgroup, planNodes } from './nodes/node-layout.ts'
+import { type NodeRequest, parentCgroup, planNodes } from './nodes/node-layout.ts'
 import { checkNodeNames } from './nodes/node-names.ts'
 import { readProcessIds } from './nodes/process-ids.ts'
 import { judgeHost, readHostFacts } from './nodes/requirements.ts'
@@ -51,8 +51,8 @@ export interface StartRequest {
   readonly nodes?: readonly string[] | undefined
   /** Run real nodes; kept at later starts. */
   readonly pods?: boolean | undefined
-  /** Names of the NICs of each node that runs pods. */
-  readonly nics?: readonly string[] | undefined
+  /** The NICs of each node that runs pods, by node and switch. */
+  readonly nics?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined
 }
 
 export interface SandboxStatus {
@@ -128,8 +128,7 @@ function rejectRunningChange({ name, netns, actors, port, pods, nodes, nics }: S
     // Simulated nodes can be added at any time.
     ...(before.pods
       ? ([
-          ['--nodes', before.pods.nodes.join(','), nodes?.join(',')],
-          ['--nics', before.pods.nics.join(','), nics?.join(',')],
+          ['--nodes', formatNodes(before.pods.nodes), nodes && formatNodes(requestNodes(nodes, nics, before))],
         ] as const)
       : []),
   ]
@@ -148,16 +147,34 @@ async function rejectUnknownActors({ actors = [] }: StartRequest): Promise<void>
 /** The nodes that run pods after this start. */
 function selectPods({ name, pods, nodes, nics }: StartRequest, before: Settings | undefined): Settings['pods'] {
   if (!(pods ?? before?.pods !== undefined)) return undefined
-  const names = nodes ?? before?.pods?.nodes ?? []
+  const names = nodes ?? before?.pods?.nodes.map((node) => node.name) ?? []
   if (names.length === 0) {
     const reason = `sandbox ${name} needs names of nodes for its pods: --nodes worker-0,worker-1`
     throw failure(wrongUse, { reason, command: 'stackloom sandbox start' })
   }
-  return { nodes: names, nics: nics ?? before?.pods?.nics ?? DEFAULT_NICS }
+  return { nodes: requestNodes(names, nics, before) }
+}
+
+/** Nodes keep the NICs of an earlier start. */
+function requestNodes(
+  names: readonly string[],
+  nics: StartRequest['nics'],
+  before: Settings | undefined,
+): readonly NodeRequest[] {
+  return names.map((name) => {
+    const earlier = before?.pods?.nodes.find((node) => node.name === name)
+    return { name, nics: nics?.[name] ?? earlier?.nics ?? DEFAULT_NICS }
+  })
+}
+
+const DEFAULT_NICS = { main: 'enp6s0' }
+
+function formatNodes(nodes: readonly NodeRequest[]): string {
+  return nodes.map(({ name, nics }) => `${name} (${Object.values(nics).join(', ')})`).join(', ')
 }
 
 async function rejectUnfitHost(pods: NonNullable<Settings['pods']>, { env }: SandboxContext): Promise<void> {
-  const findings = [...checkNodeNames(pods.nodes, pods.nics), ...judgeHost(await readHostFacts(env))]
+  const findings = [...checkNodeNames(pods.nodes), ...judgeHost(await readHostFacts(env))]
   if (findings.length > 0) throw new Failure(findings)
 }
 
@@ -184,7 +201,7 @@ async function startStopped(
   const programs = await ensurePrograms([...needed], context)
   if (collection) await copyPreparedStore(await ensurePreparedStore(collection, context), folder)
   context.notify({ kind: 'progress', text: `starting sandbox ${request.name}` })
-  const layout = pods && planNodes(folder, pods.nodes, pods.nics)
+  const layout = pods && planNodes(folder, pods.nodes)
   // A crash from here on leaves nodes, and `stop` must know the sandbox.
   if (layout) await writeSettings(folder, settings)
   const started = await startPrograms(
@@ -257,7 +274,7 @@ async function translateIds({ pid, tasks }: SupervisorStatus): Promise<readonly 
 }
 
 function describeNodes(folder: SandboxFolder, pods: NonNullable<Settings['pods']>): readonly NodeStatus[] {
-  const { nodes } = planNodes(folder, pods.nodes, pods.nics)
+  const { nodes } = planNodes(folder, pods.nodes)
   return nodes.map(({ name, address, socket }) => ({ name, address, containerd: socket }))
 }
 

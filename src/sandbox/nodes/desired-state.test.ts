@@ -3,12 +3,18 @@ import { sandboxFolder } from '../folder.ts'
 import { configureInterfaces, type NodeState } from './desired-state.ts'
 import { planNodes } from './node-layout.ts'
 
-const layout = planNodes(sandboxFolder('/sandboxes/x'), ['worker-0', 'worker-1'], ['enp6s0', 'enp7s0'])
-const nics = layout.nics.map((name) => ({ name, addresses: [] }))
+const layout = planNodes(sandboxFolder('/sandboxes/x'), [
+  { name: 'worker-0', nics: { main: 'enp6s0', storage: 'enp7s0' } },
+  { name: 'worker-1', nics: { storage: 'eno2', main: 'eno1' } },
+])
+const nics = ['enp6s0', 'enp7s0'].map((name) => ({ name, addresses: [] }))
 const fresh: NodeState = { links: nics, bridges: ['seg0', 'seg1'] }
 
-function configure(desired: Readonly<Record<string, unknown>>, state = fresh): readonly string[] | string {
-  const [node] = layout.nodes
+function configure(
+  desired: Readonly<Record<string, unknown>>,
+  state = fresh,
+  [node] = layout.nodes,
+): readonly string[] | string {
   if (!node) throw new Error('the layout has no node')
   const result = configureInterfaces(layout, node, desired, state)
   if (result.kind === 'refused') return result.reason
@@ -36,6 +42,13 @@ describe('the desired state of a policy', () => {
       'ip link set enp6s0.20 up',
       'ip address add 172.17.0.10/24 dev enp6s0.20',
     ])
+  })
+
+  it('connects a NIC of another name in the same role to the same switch', () => {
+    const other = { ...vlan, name: 'eno1.20', vlan: { 'base-iface': 'eno1', id: 20 } }
+    const state = { links: [{ name: 'eno1', addresses: [] }], bridges: ['seg0v20'] }
+    const steps = configure({ interfaces: [other] }, state, layout.nodes.slice(1))
+    expect(steps).toContain('ip link set p1-0v20 master seg0v20 up')
   })
 
   it('changes nothing but the settings of interfaces that exist', () => {

@@ -43,6 +43,7 @@ export function configureInterfaces(
   state: NodeState,
 ): Configuration {
   const interfaces = asList(desired['interfaces']).filter(isNamed)
+  const nics = Object.values(node.nics)
   const rank = (iface: Interface): number => ORDER.indexOf(asString(iface['type']) ?? '')
   const present = new Set(state.links.map(({ name }) => name))
   const bridges = new Set(state.bridges)
@@ -51,9 +52,9 @@ export function configureInterfaces(
   const absent = interfaces.filter((iface) => iface['state'] === 'absent')
   for (const { name } of absent) {
     // A NIC cannot be removed; it loses what was configured.
-    if (layout.nics.includes(name)) steps.push({ command: ip('address', 'flush', 'dev', name) })
+    if (nics.includes(name)) steps.push({ command: ip('address', 'flush', 'dev', name) })
     else steps.push({ command: ip('link', 'delete', name), mayFail: true })
-    if (!layout.nics.includes(name)) present.delete(name)
+    if (!nics.includes(name)) present.delete(name)
   }
   for (const iface of interfaces.filter((one) => !absent.includes(one)).sort((a, b) => rank(a) - rank(b))) {
     const { name } = iface
@@ -61,8 +62,9 @@ export function configureInterfaces(
     if (type === 'vlan') {
       const settings = asRecord(iface['vlan'])
       const nic = asString(settings['base-iface']) ?? ''
-      if (!layout.nics.includes(nic)) return refuse(`the base interface ${nic} of ${name} does not exist`)
-      const segment = { nic, vlan: asInteger(settings['id']) ?? 0 }
+      const on = Object.keys(node.nics).find((key) => node.nics[key] === nic)
+      if (on === undefined) return refuse(`the base interface ${nic} of ${name} does not exist`)
+      const segment = { on, vlan: asInteger(settings['id']) ?? 0 }
       const bridge = segmentBridge(layout, segment)
       if (!bridges.has(bridge)) steps.push(...toSteps(segmentCommands(layout, segment)))
       bridges.add(bridge)
@@ -83,7 +85,7 @@ export function configureInterfaces(
     } else if (type !== 'ethernet' && type !== 'bond') {
       return refuse(`the sandbox cannot create ${name}, an interface of type ${type}`)
     } else if (!present.has(name)) {
-      return refuse(`interface ${name} does not exist; the NICs of the node are ${layout.nics.join(', ')}`)
+      return refuse(`interface ${name} does not exist; the NICs of the node are ${nics.join(', ')}`)
     }
     present.add(name)
     const mtu = asInteger(iface['mtu'])

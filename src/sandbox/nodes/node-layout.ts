@@ -6,8 +6,14 @@ import { createHash } from 'node:crypto'
 import path from 'node:path'
 import { type SandboxFolder, socketPath } from '../folder.ts'
 
-export interface SandboxNode {
+/** A node as it is asked for. */
+export interface NodeRequest {
   readonly name: string
+  /** By the switch that each is connected to, such as the role of the NIC in the site file. */
+  readonly nics: Readonly<Record<string, string>>
+}
+
+export interface SandboxNode extends NodeRequest {
   /** On the node network. */
   readonly address: string
   /** Addresses of its pods on the pod network. */
@@ -25,8 +31,7 @@ export interface SandboxNode {
 
 export interface NodeLayout {
   readonly nodes: readonly SandboxNode[]
-  /** The NICs of every node; those with the same position are on one switch. */
-  readonly nics: readonly string[]
+  readonly switches: readonly string[]
   /** The namespace of the switches. */
   readonly switchNamespace: string
   /** The parent of the nodes' cgroups. */
@@ -37,23 +42,19 @@ export interface NodeLayout {
 export const CONTROL_ADDRESS = '10.89.0.1'
 export const NODE_PREFIX_LENGTH = 24
 export const POD_RANGE = '10.244.0.0/16'
-export const DEFAULT_NICS: readonly string[] = ['enp6s0']
 
 /** A folder in memory that only the programs of the sandbox see. */
 export const RUN_FOLDER = '/run/stackloom'
 
 const FIRST_NODE_HOST = 10
 
-export function planNodes(
-  sandbox: SandboxFolder,
-  names: readonly string[],
-  nics: readonly string[] = DEFAULT_NICS,
-): NodeLayout {
+export function planNodes(sandbox: SandboxFolder, requests: readonly NodeRequest[]): NodeLayout {
   const cgroup = parentCgroup(sandbox)
-  const nodes = names.map((name, index): SandboxNode => {
+  const nodes = requests.map(({ name, nics }, index): SandboxNode => {
     const folder = path.join(sandbox.nodes, name)
     return {
       name,
+      nics,
       address: `10.89.0.${FIRST_NODE_HOST + index}`,
       podCidr: `10.244.${index + 1}.0/24`,
       folder,
@@ -64,7 +65,8 @@ export function planNodes(
       mountNamespace: path.join(RUN_FOLDER, name, 'mnt'),
     }
   })
-  return { nodes, nics, switchNamespace: path.join(RUN_FOLDER, '.switch', 'net'), cgroup }
+  const switches = [...new Set(requests.flatMap(({ nics }) => Object.keys(nics)))]
+  return { nodes, switches, switchNamespace: path.join(RUN_FOLDER, '.switch', 'net'), cgroup }
 }
 
 /** The script that creates the nodes: `setup-script.ts`. */

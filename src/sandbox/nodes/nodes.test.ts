@@ -1,25 +1,27 @@
 import { describe, expect, it } from 'vitest'
 import { sandboxFolder } from '../folder.ts'
 import { planNodes } from './node-layout.ts'
-import { parseInnermostId } from './process-ids.ts'
 import { checkNodeNames } from './node-names.ts'
 import { setupCommands } from './node-namespace.ts'
+import { parseInnermostId } from './process-ids.ts'
 import { judgeHost } from './requirements.ts'
 import { setupScript } from './setup-script.ts'
 
 const fit = { platform: 'linux', isRoot: true, cgroups: ['/sys/fs/cgroup'], missing: [] }
 
+const node = (name: string, nics = ['enp6s0']) => ({ name, nics: Object.fromEntries(nics.entries()) })
+
 describe('the nodes of a sandbox', () => {
   it('share no cgroup, socket or folder with those of another sandbox', () => {
-    const [one, two] = ['one', 'two'].map((name) => planNodes(sandboxFolder(`/sandboxes/${name}`), ['worker-0']))
+    const [one, two] = ['one', 'two'].map((name) => planNodes(sandboxFolder(`/sandboxes/${name}`), [node('worker-0')]))
     expect(one?.cgroup).not.toBe(two?.cgroup)
     expect(one?.nodes[0]?.socket).not.toBe(two?.nodes[0]?.socket)
     expect(one?.nodes[0]?.cgroup).toBe(`${one?.cgroup}/worker-0`)
   })
 
   it('have interface names of at most 15 characters', () => {
-    const names = Array.from({ length: 50 }, (_, index) => `worker-${index}`)
-    const layout = planNodes(sandboxFolder('/x'), names, ['enp6s0'])
+    const nodes = Array.from({ length: 50 }, (_, index) => node(`worker-${index}`))
+    const layout = planNodes(sandboxFolder('/x'), nodes)
     const created = setupCommands('/x', layout, []).flatMap((command) => {
       const at = command.indexOf('add')
       return command[at - 1] === 'link' ? [command[at + 1] ?? ''] : []
@@ -38,7 +40,7 @@ describe('the nodes of a sandbox', () => {
     ],
     [['worker-0'], ['enp6s0.1'], []],
   ])('are refused with names that cannot be used: %o %o', (nodes, nics, messages) => {
-    expect(checkNodeNames(nodes, nics).map(({ message }) => message)).toEqual(messages)
+    expect(checkNodeNames(nodes.map((name) => node(name, nics))).map(({ message }) => message)).toEqual(messages)
   })
 
   it('are refused where they cannot run, with the packages that are missing', () => {

@@ -6,15 +6,15 @@ import { inNetwork, type NodeLayout, type SandboxNode } from './node-layout.ts'
 
 type CommandLine = readonly string[]
 
-/** The switch that a NIC is connected to, and the VLAN, which is absent for untagged frames. */
+/** A switch and a VLAN on it, which is absent for untagged frames. */
 export interface Segment {
-  readonly nic: string
+  readonly on: string
   readonly vlan?: number
 }
 
 /** The bridge of a segment, at most 15 characters. */
-export function segmentBridge({ nics }: NodeLayout, { nic, vlan }: Segment): string {
-  return `seg${nics.indexOf(nic)}${vlan === undefined ? '' : `v${vlan}`}`
+export function segmentBridge({ switches }: NodeLayout, { on, vlan }: Segment): string {
+  return `seg${switches.indexOf(on)}${vlan === undefined ? '' : `v${vlan}`}`
 }
 
 /** The end of a node's cable on the switch. */
@@ -24,9 +24,12 @@ function switchPort(layout: NodeLayout, node: SandboxNode, segment: Segment): st
 
 /** The NICs of all nodes; VLANs are added when a policy asks for them. */
 export function switchCommands(layout: NodeLayout): readonly CommandLine[] {
-  return layout.nics.flatMap((nic) => [
-    ...segmentCommands(layout, { nic }),
-    ...layout.nodes.flatMap((node) => cableCommands(layout, node, { nic }, nic)),
+  return layout.switches.flatMap((on) => [
+    ...segmentCommands(layout, { on }),
+    ...layout.nodes.flatMap((node) => {
+      const nic = node.nics[on]
+      return nic === undefined ? [] : cableCommands(layout, node, { on }, nic)
+    }),
   ])
 }
 

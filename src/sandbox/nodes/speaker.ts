@@ -32,7 +32,12 @@ export function speakerObjects(): readonly KubeObject[] {
       rules: [
         {
           apiGroups: ['metallb.io'],
-          resources: ['servicel2statuses', 'servicel2statuses/status', 'configurationstates', 'configurationstates/status'],
+          resources: [
+            'servicel2statuses',
+            'servicel2statuses/status',
+            'configurationstates',
+            'configurationstates/status',
+          ],
           verbs: ['*'],
         },
         { apiGroups: [''], resources: ['services', 'endpoints', 'nodes', 'namespaces'], verbs: read },
@@ -56,7 +61,14 @@ export function speakerObjects(): readonly KubeObject[] {
         { apiGroups: [''], resources: ['secrets', 'configmaps'], verbs: read },
         {
           apiGroups: ['metallb.io'],
-          resources: ['bfdprofiles', 'bgppeers', 'l2advertisements', 'bgpadvertisements', 'ipaddresspools', 'communities'],
+          resources: [
+            'bfdprofiles',
+            'bgppeers',
+            'l2advertisements',
+            'bgpadvertisements',
+            'ipaddresspools',
+            'communities',
+          ],
           verbs: read,
         },
         { apiGroups: ['metallb.io'], resources: ['servicebgpstatuses', 'servicebgpstatuses/status'], verbs: ['*'] },

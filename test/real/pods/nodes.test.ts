@@ -18,4 +18,24 @@ describe('the nodes of a sandbox with pods', () => {
     await sandbox.run('worker-1', ['ping', '-c', '1', '-W', '10', first])
     await sandbox.run('control', ['ping', '-c', '1', '-W', '10', first])
   })
+
+  it('bind a claim to a volume of the node that runs its pod', { timeout: 300_000 }, async () => {
+    await sandbox.client.create({
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'data', namespace: 'default' },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '10Gi' } } },
+    })
+    const pod = pausePod('stateful', 'worker-1')
+    const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }]
+    await sandbox.client.create({ ...pod, spec: { ...(pod['spec'] as object), volumes } })
+    await waitForPod(sandbox.client, 'default', 'stateful')
+    const claim = await sandbox.client.get({
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      namespace: 'default',
+      name: 'data',
+    })
+    expect((claim?.['spec'] as { readonly volumeName?: string }).volumeName).toMatch(/^worker-1-volume-/)
+  })
 })
