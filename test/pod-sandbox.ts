@@ -10,7 +10,7 @@ import type { KubeObject } from '../src/api/object.ts'
 import { runProcess, succeeded, toProgram } from '../src/exec/process.ts'
 import type { KubeClient } from '../src/kube/client.ts'
 import { connect } from '../src/kube/connect.ts'
-import { isBuilt } from '../src/sandbox/build/ensure-programs.ts'
+import { ensurePrograms, isBuilt } from '../src/sandbox/build/ensure-programs.ts'
 import { PAUSE_REFERENCE } from '../src/sandbox/images/image-table.ts'
 import type { NodeLayout } from '../src/sandbox/nodes/node-layout.ts'
 import { judgeHost, readHostFacts } from '../src/sandbox/nodes/requirements.ts'
@@ -44,11 +44,11 @@ export function usePodSandbox(
   let started: { readonly sandbox: PodSandbox; readonly stop: () => Promise<void> } | undefined
   let refusal: string | undefined
   beforeAll(async () => {
-    refusal = await findPodObstacle()
+    refusal = await preparePods()
     if (refusal !== undefined) return
     started = await startPodSandbox('pods', options)
     await prepare(started.sandbox)
-  }, 900_000)
+  }, PREPARE_MS)
   beforeEach((context) => {
     if (refusal !== undefined) context.skip(refusal)
   })
@@ -61,12 +61,18 @@ export function usePodSandbox(
   })
 }
 
-/** Why no pods can run here, or undefined. */
-export async function findPodObstacle(): Promise<string | undefined> {
+/** Programs may have to be built first. */
+export const PREPARE_MS = 2_400_000
+
+/** Builds what pods need, if this run may build; returns why no pods can run here, or undefined. */
+export async function preparePods(): Promise<string | undefined> {
   const [problem] = judgeHost(await readHostFacts(process.env))
   if (problem) return `${problem.message}; ${problem.remedy}`
-  if (process.env['STACKLOOM_BUILD_ALL'] === '1') return undefined
   const context = sandboxContext()
+  if (process.env['STACKLOOM_BUILD_ALL'] === '1') {
+    await ensurePrograms(requiredPrograms.pods, context)
+    return undefined
+  }
   for (const name of requiredPrograms.pods) {
     if (!(await isBuilt(name, programs, context)))
       return `${name} is not built, which takes minutes; \`make test SUITE=pods\` builds it`

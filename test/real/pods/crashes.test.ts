@@ -2,14 +2,25 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sandboxStatus, startSandbox, stopSandbox } from '../../../src/sandbox/sandbox.ts'
-import { findPodObstacle, type PodSandbox, pausePod, startPodSandbox, waitFor, waitForPod } from '../../pod-sandbox.ts'
+import {
+  type PodSandbox,
+  PREPARE_MS,
+  pausePod,
+  preparePods,
+  startPodSandbox,
+  waitFor,
+  waitForPod,
+} from '../../pod-sandbox.ts'
 
-beforeEach(async (context) => {
-  const obstacle = await findPodObstacle()
+let obstacle: string | undefined
+beforeAll(async () => {
+  obstacle = await preparePods()
+}, PREPARE_MS)
+beforeEach((context) => {
   if (obstacle !== undefined) context.skip(obstacle)
-}, 600_000)
+})
 
 /** What a sandbox has on this machine: processes, mounts, cgroups, and network namespaces with names. */
 function traces({ layout }: PodSandbox): readonly string[] {
