@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
-import type { KubeObject } from '../src/api/object.ts'
+import type { Condition, KubeObject } from '../src/api/object.ts'
 import { runProcess, succeeded, toProgram } from '../src/exec/process.ts'
 import type { KubeClient } from '../src/kube/client.ts'
 import { connect } from '../src/kube/connect.ts'
@@ -140,10 +140,10 @@ async function runInside(pid: number, layout: NodeLayout, where: string, command
 }
 
 /** Waits until an object satisfies a condition; for tests without a limit of their own. */
-export async function waitFor<T>(what: string, look: () => Promise<T | undefined>, seconds = 240): Promise<T> {
+export async function waitFor<T>(what: string, check: () => Promise<T | undefined>, seconds = 240): Promise<T> {
   const deadline = performance.now() + seconds * 1000
   for (;;) {
-    const found = await look()
+    const found = await check()
     if (found !== undefined) return found
     if (performance.now() > deadline) throw new Error(`no ${what} after ${seconds} s`)
     await new Promise((resolve) => setTimeout(resolve, 200))
@@ -153,7 +153,7 @@ export async function waitFor<T>(what: string, look: () => Promise<T | undefined
 export interface PodStatus {
   readonly phase?: string
   readonly podIP?: string
-  readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+  readonly conditions?: readonly Condition[]
 }
 
 /** A pod that does nothing. */

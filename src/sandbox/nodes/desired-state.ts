@@ -43,67 +43,107 @@ export function configureInterfaces(
   state: NodeState,
 ): Configuration {
   const interfaces = asList(desired['interfaces']).filter(isNamed)
-  const nics = Object.values(node.nics)
-  const rank = (iface: Interface): number => ORDER.indexOf(asString(iface['type']) ?? '')
-  const present = new Set(state.links.map(({ name }) => name))
-  const bridges = new Set(state.bridges)
-  const steps: Step[] = []
   const ip = (...words: readonly string[]): readonly string[] => [...inNetwork(node.networkNamespace), 'ip', ...words]
-  const absent = interfaces.filter((iface) => iface['state'] === 'absent')
-  for (const { name } of absent) {
-    // A NIC cannot be removed; it loses what was configured.
-    if (nics.includes(name)) steps.push({ command: ip('address', 'flush', 'dev', name) })
-    else steps.push({ command: ip('link', 'delete', name), mayFail: true })
-    if (!nics.includes(name)) present.delete(name)
+  const context: Context = {
+    layout,
+    node,
+    ip,
+    links: state.links,
+    present: new Set(state.links.map(({ name }) => name)),
+    bridges: new Set(state.bridges),
   }
-  for (const iface of interfaces.filter((one) => !absent.includes(one)).sort((a, b) => rank(a) - rank(b))) {
-    const { name } = iface
-    const type = asString(iface['type']) ?? 'ethernet'
-    if (type === 'vlan') {
-      const settings = asRecord(iface['vlan'])
-      const nic = asString(settings['base-iface']) ?? ''
-      const on = Object.keys(node.nics).find((key) => node.nics[key] === nic)
-      if (on === undefined) return refuse(`the base interface ${nic} of ${name} does not exist`)
-      const segment = { on, vlan: asInteger(settings['id']) ?? 0 }
-      const bridge = segmentBridge(layout, segment)
-      if (!bridges.has(bridge)) steps.push(...toSteps(segmentCommands(layout, segment)))
-      bridges.add(bridge)
-      if (!present.has(name)) steps.push(...toSteps(cableCommands(layout, node, segment, name)))
-    } else if (type === 'linux-bridge') {
-      if (!present.has(name)) steps.push({ command: ip('link', 'add', name, 'type', 'bridge') })
-      const ports = asList(asRecord(iface['bridge'])['port'])
-        .filter(isNamed)
-        .map((port) => port.name)
-      const missing = ports.find((port) => !present.has(port))
-      if (missing !== undefined) return refuse(`the port ${missing} of bridge ${name} does not exist`)
-      // Ports that the bridge plugin added for pods stay.
-      const removed = state.links.filter(
-        (link) => link.master === name && !ports.includes(link.name) && !link.name.startsWith('veth'),
-      )
-      steps.push(...ports.map((port) => ({ command: ip('link', 'set', port, 'master', name) })))
-      steps.push(...removed.map((link) => ({ command: ip('link', 'set', link.name, 'nomaster') })))
-    } else if (type !== 'ethernet' && type !== 'bond') {
-      return refuse(`the sandbox cannot create ${name}, an interface of type ${type}`)
-    } else if (!present.has(name)) {
-      return refuse(`interface ${name} does not exist; the NICs of the node are ${nics.join(', ')}`)
-    }
-    present.add(name)
-    const mtu = asInteger(iface['mtu'])
-    if (mtu !== undefined) steps.push({ command: ip('link', 'set', name, 'mtu', String(mtu)) })
-    steps.push({ command: ip('link', 'set', name, iface['state'] === 'down' ? 'down' : 'up') })
-    const before = state.links.find((link) => link.name === name)?.addresses ?? []
-    for (const family of ['ipv4', 'ipv6'] as const) steps.push(...addressSteps(iface, family, before, ip))
+  const absent = interfaces.filter((iface) => iface['state'] === 'absent')
+  const kept = interfaces.filter((iface) => !absent.includes(iface))
+  const rank = (iface: Interface): number => ORDER.indexOf(asString(iface['type']) ?? '')
+  const steps = absent.map(({ name }) => removalStep(name, context))
+  for (const iface of kept.sort((first, second) => rank(first) - rank(second))) {
+    const created = createInterface(iface, context)
+    if (created.kind === 'refused') return created
+    steps.push(...created.steps, ...settingSteps(iface, context))
   }
   steps.push(...routeSteps(desired, ip), ...ruleSteps(desired, ip))
   return { kind: 'steps', steps }
 }
 
-function refuse(reason: string): Configuration {
-  return { kind: 'refused', reason }
+interface Context {
+  readonly layout: NodeLayout
+  readonly node: SandboxNode
+  readonly ip: Ip
+  readonly links: readonly Link[]
+  /** Interfaces that exist after the steps so far. */
+  readonly present: Set<string>
+  readonly bridges: Set<string>
 }
 
-function toSteps(commands: readonly (readonly string[])[]): readonly Step[] {
-  return commands.map((command) => ({ command }))
+/** A NIC cannot be removed; it loses its addresses. */
+function removalStep(name: string, { node, ip, present }: Context): Step {
+  if (Object.values(node.nics).includes(name)) return { command: ip('address', 'flush', 'dev', name) }
+  present.delete(name)
+  return { command: ip('link', 'delete', name), mayFail: true }
+}
+
+function createInterface(iface: Interface, context: Context): Configuration {
+  const { node, present } = context
+  const { name } = iface
+  const type = asString(iface['type']) ?? 'ethernet'
+  if (type === 'vlan') return createVlan(iface, context)
+  if (type === 'linux-bridge') return createBridge(iface, context)
+  if (type !== 'ethernet' && type !== 'bond')
+    return refuse(`the sandbox cannot create ${name}, an interface of type ${type}`)
+  if (present.has(name)) return { kind: 'steps', steps: [] }
+  return refuse(`interface ${name} does not exist; the NICs of the node are ${Object.values(node.nics).join(', ')}`)
+}
+
+function createVlan(iface: Interface, { layout, node, present, bridges }: Context): Configuration {
+  const { name } = iface
+  const settings = asRecord(iface['vlan'])
+  const nic = asString(settings['base-iface']) ?? ''
+  const on = Object.keys(node.nics).find((key) => node.nics[key] === nic)
+  if (on === undefined) return refuse(`the base interface ${nic} of ${name} does not exist`)
+  const segment = { on, vlan: asInteger(settings['id']) ?? 0 }
+  const bridge = segmentBridge(layout, segment)
+  const commands = [
+    ...(bridges.has(bridge) ? [] : segmentCommands(layout, segment)),
+    ...(present.has(name) ? [] : cableCommands(layout, node, segment, name)),
+  ]
+  bridges.add(bridge)
+  present.add(name)
+  return { kind: 'steps', steps: commands.map((command) => ({ command })) }
+}
+
+function createBridge(iface: Interface, { links, present, ip }: Context): Configuration {
+  const { name } = iface
+  const ports = asList(asRecord(iface['bridge'])['port'])
+    .filter(isNamed)
+    .map((port) => port.name)
+  const missing = ports.find((port) => !present.has(port))
+  if (missing !== undefined) return refuse(`the port ${missing} of bridge ${name} does not exist`)
+  // Ports that the bridge plugin added for pods stay.
+  const removed = links.filter(
+    (link) => link.master === name && !ports.includes(link.name) && !link.name.startsWith('veth'),
+  )
+  const steps = [
+    ...(present.has(name) ? [] : [{ command: ip('link', 'add', name, 'type', 'bridge') }]),
+    ...ports.map((port) => ({ command: ip('link', 'set', port, 'master', name) })),
+    ...removed.map((link) => ({ command: ip('link', 'set', link.name, 'nomaster') })),
+  ]
+  present.add(name)
+  return { kind: 'steps', steps }
+}
+
+function settingSteps(iface: Interface, { links, ip }: Context): readonly Step[] {
+  const { name } = iface
+  const mtu = asInteger(iface['mtu'])
+  const before = links.find((link) => link.name === name)?.addresses ?? []
+  return [
+    ...(mtu === undefined ? [] : [{ command: ip('link', 'set', name, 'mtu', String(mtu)) }]),
+    { command: ip('link', 'set', name, iface['state'] === 'down' ? 'down' : 'up') },
+    ...(['ipv4', 'ipv6'] as const).flatMap((family) => addressSteps(iface, family, before, ip)),
+  ]
+}
+
+function refuse(reason: string): Configuration {
+  return { kind: 'refused', reason }
 }
 
 function isNamed(value: unknown): value is Interface {

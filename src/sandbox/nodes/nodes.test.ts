@@ -13,18 +13,20 @@ const node = (name: string, nics = ['enp6s0']) => ({ name, nics: Object.fromEntr
 
 describe('the nodes of a sandbox', () => {
   it('share no cgroup, socket or folder with those of another sandbox', () => {
-    const [one, two] = ['one', 'two'].map((name) => planNodes(sandboxFolder(`/sandboxes/${name}`), [node('worker-0')]))
-    expect(one?.cgroup).not.toBe(two?.cgroup)
-    expect(one?.nodes[0]?.socket).not.toBe(two?.nodes[0]?.socket)
-    expect(one?.nodes[0]?.cgroup).toBe(`${one?.cgroup}/worker-0`)
+    const [first, second] = ['one', 'two'].map((name) =>
+      planNodes(sandboxFolder(`/sandboxes/${name}`), [node('worker-0')]),
+    )
+    expect(first?.cgroup).not.toBe(second?.cgroup)
+    expect(first?.nodes[0]?.socket).not.toBe(second?.nodes[0]?.socket)
+    expect(first?.nodes[0]?.cgroup).toBe(`${first?.cgroup}/worker-0`)
   })
 
   it('have interface names of at most 15 characters', () => {
     const nodes = Array.from({ length: 50 }, (_, index) => node(`worker-${index}`))
     const layout = planNodes(sandboxFolder('/x'), nodes)
     const created = setupCommands('/x', layout, []).flatMap((command) => {
-      const at = command.indexOf('add')
-      return command[at - 1] === 'link' ? [command[at + 1] ?? ''] : []
+      const verb = command.indexOf('add')
+      return command[verb - 1] === 'link' ? [command[verb + 1] ?? ''] : []
     })
     expect(created.length).toBe(1 + 50 + 1 + 50)
     expect(created.filter((name) => name.length > 15)).toEqual([])

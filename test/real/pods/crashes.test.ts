@@ -113,9 +113,9 @@ describe('a sandbox with nodes', () => {
         await sandbox.client.create(pausePod('pause', 'worker-0'))
         await waitForPod(sandbox.client, 'default', 'pause')
       }
-      const [one, two] = both
-      await stopSandbox('one', (one as NonNullable<typeof one>).sandbox.context)
-      const still = await waitForPod((two as NonNullable<typeof two>).sandbox.client, 'default', 'pause')
+      const [first, second] = both
+      await stopSandbox('one', (first as NonNullable<typeof first>).sandbox.context)
+      const still = await waitForPod((second as NonNullable<typeof second>).sandbox.client, 'default', 'pause')
       expect(still.metadata.deletionTimestamp).toBeUndefined()
     } finally {
       for (const { stop } of both) await stop()
