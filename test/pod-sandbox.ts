@@ -62,10 +62,10 @@ export function usePodSandbox(
 }
 
 /** Programs may have to be built first. */
-export const PREPARE_MS = 2_400_000
+const PREPARE_MS = 2_400_000
 
 /** Builds what pods need, if this run may build; returns why no pods can run here, or undefined. */
-export async function preparePods(): Promise<string | undefined> {
+async function preparePods(): Promise<string | undefined> {
   const [problem] = judgeHost(await readHostFacts(process.env))
   if (problem) return `${problem.message}; ${problem.remedy}`
   const context = sandboxContext()

@@ -2,25 +2,11 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { sandboxStatus, startSandbox, stopSandbox } from '../../../src/sandbox/sandbox.ts'
-import {
-  type PodSandbox,
-  PREPARE_MS,
-  pausePod,
-  preparePods,
-  startPodSandbox,
-  waitFor,
-  waitForPod,
-} from '../../pod-sandbox.ts'
+import { type PodSandbox, pausePod, startPodSandbox, usePodSandbox, waitFor, waitForPod } from '../../pod-sandbox.ts'
 
-let obstacle: string | undefined
-beforeAll(async () => {
-  obstacle = await preparePods()
-}, PREPARE_MS)
-beforeEach((context) => {
-  if (obstacle !== undefined) context.skip(obstacle)
-})
+const sandbox = usePodSandbox({ nodes: ['worker-0'] })
 
 /** What a sandbox has on this machine: processes, mounts, cgroups, and network namespaces with names. */
 function traces({ layout }: PodSandbox): readonly string[] {
@@ -42,7 +28,7 @@ function traces({ layout }: PodSandbox): readonly string[] {
   ]
 }
 
-async function killed(sandbox: PodSandbox, program: string): Promise<void> {
+async function kill(program: string): Promise<void> {
   const { programs } = await sandboxStatus(sandbox.name, sandbox.context)
   const { pid = 0 } = programs.find(({ name }) => name === program) ?? {}
   process.kill(pid, 'SIGKILL')
@@ -54,7 +40,7 @@ async function killed(sandbox: PodSandbox, program: string): Promise<void> {
 }
 
 /** The process that runs the programs; the first one only waits for it. */
-function supervisorId(sandbox: PodSandbox): number {
+function supervisorId(): number {
   const { stdout } = spawnSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' })
   const folder = path.dirname(sandbox.kubeconfig)
   const lines = stdout.split('\n').filter((line) => line.includes(`sandbox supervise ${folder}`))
@@ -62,63 +48,53 @@ function supervisorId(sandbox: PodSandbox): number {
   return Number(line?.trim().split(' ')[0])
 }
 
-describe('a sandbox with nodes', () => {
-  it('restarts a killed kubelet and containerd, keeps its pods, and leaves nothing when it stops', {
-    timeout: 600_000,
-  }, async () => {
-    const { sandbox, stop } = await startPodSandbox('crash', { nodes: ['worker-0'] })
-    try {
-      await sandbox.client.create(pausePod('before', 'worker-0'))
-      const before = await waitForPod(sandbox.client, 'default', 'before')
-      await killed(sandbox, 'containerd-worker-0')
-      await killed(sandbox, 'kubelet-worker-0')
-      await sandbox.client.create(pausePod('after', 'worker-0'))
-      await waitForPod(sandbox.client, 'default', 'after')
-      const kept = await waitForPod(sandbox.client, 'default', 'before')
-      expect(kept.metadata.uid).toBe(before.metadata.uid)
-      expect(traces(sandbox)).not.toEqual([])
-      expect(await stopSandbox(sandbox.name, sandbox.context)).toBe(true)
-      expect(traces(sandbox)).toEqual([])
-    } finally {
-      await stop()
-    }
+describe('a sandbox with nodes', { timeout: 600_000 }, () => {
+  it('restarts a killed kubelet and containerd and keeps its pods', async () => {
+    await sandbox.client.create(pausePod('before', 'worker-0'))
+    const before = await waitForPod(sandbox.client, 'default', 'before')
+    await kill('containerd-worker-0')
+    await kill('kubelet-worker-0')
+    await sandbox.client.create(pausePod('after', 'worker-0'))
+    await waitForPod(sandbox.client, 'default', 'after')
+    const kept = await waitForPod(sandbox.client, 'default', 'before')
+    expect(kept.metadata.uid).toBe(before.metadata.uid)
   })
 
-  it('leaves nothing after its supervisor is killed, and starts again with its pods', {
-    timeout: 600_000,
-  }, async () => {
-    const { sandbox, stop } = await startPodSandbox('crash', { nodes: ['worker-0'] })
-    try {
-      await sandbox.client.create(pausePod('kept', 'worker-0'))
-      await waitForPod(sandbox.client, 'default', 'kept')
-      process.kill(supervisorId(sandbox), 'SIGKILL')
-      await stopSandbox(sandbox.name, sandbox.context)
-      expect(traces(sandbox)).toEqual([])
-      const { ready } = await startSandbox({ name: sandbox.name }, sandbox.context)
-      expect(ready).toBe(true)
-      await waitForPod(sandbox.client, 'default', 'kept')
-    } finally {
-      await stop()
-    }
-  })
-
-  it('runs beside another one with nodes of the same names', { timeout: 600_000 }, async () => {
-    const both = [
-      await startPodSandbox('one', { nodes: ['worker-0'] }),
-      // Two test files that each wait for a second place would wait forever.
-      await startPodSandbox('two', { nodes: ['worker-0'] }, async () => ({ release: async () => undefined })),
-    ]
-    try {
-      for (const { sandbox } of both) {
-        await sandbox.client.create(pausePod('pause', 'worker-0'))
-        await waitForPod(sandbox.client, 'default', 'pause')
+  it('leaves nothing after its supervisor is killed, and starts again with its pods', async () => {
+    const pod = pausePod('kept', 'worker-0')
+    await sandbox.client.create(pod)
+    await waitForPod(sandbox.client, 'default', 'kept')
+    process.kill(supervisorId(), 'SIGKILL')
+    await stopSandbox(sandbox.name, sandbox.context)
+    expect(traces(sandbox)).toEqual([])
+    const { ready } = await startSandbox({ name: sandbox.name }, sandbox.context)
+    expect(ready).toBe(true)
+    await waitFor('restarted pod', async () => {
+      const live = await sandbox.client.get({ apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: 'kept' })
+      const { containerStatuses = [] } = (live?.['status'] ?? {}) as {
+        readonly containerStatuses?: readonly { readonly ready: boolean; readonly restartCount: number }[]
       }
-      const [first, second] = both
-      await stopSandbox('one', (first as NonNullable<typeof first>).sandbox.context)
-      const still = await waitForPod((second as NonNullable<typeof second>).sandbox.client, 'default', 'pause')
-      expect(still.metadata.deletionTimestamp).toBeUndefined()
+      return containerStatuses.some((status) => status.ready && status.restartCount > 0) ? true : undefined
+    })
+  })
+
+  it('runs beside another one with a node of the same name', async () => {
+    // Without a place: two test files that each wait for a second one would wait forever.
+    const other = await startPodSandbox('other', { nodes: ['worker-0'] }, async () => ({ release: async () => {} }))
+    try {
+      await other.sandbox.client.create(pausePod('pause', 'worker-0'))
+      await waitForPod(other.sandbox.client, 'default', 'pause')
     } finally {
-      for (const { stop } of both) await stop()
+      await other.stop()
     }
+    expect(traces(other.sandbox)).toEqual([])
+    await sandbox.client.create(pausePod('still', 'worker-0'))
+    await waitForPod(sandbox.client, 'default', 'still')
+  })
+
+  it('leaves nothing when it stops', async () => {
+    expect(traces(sandbox)).not.toEqual([])
+    expect(await stopSandbox(sandbox.name, sandbox.context)).toBe(true)
+    expect(traces(sandbox)).toEqual([])
   })
 })

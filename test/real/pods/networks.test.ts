@@ -1,5 +1,5 @@
 /**
- * Tests the networks of two rendered clouds with packets: policies create the interfaces of the nodes, pods attach to them by
+ * Tests a sandbox with two nodes: pods, volumes, and the networks of two rendered clouds with packets: policies create the interfaces of the nodes, pods attach to them by
  * Multus, macvlan and whereabouts, and MetalLB's speakers announce an address that kube-proxy serves.
  */
 import { describe, expect, it } from 'vitest'
@@ -12,7 +12,7 @@ import { ensureImages } from '../../../src/sandbox/images/ensure-images.ts'
 import { PROBE_REFERENCE } from '../../../src/sandbox/images/image-table.ts'
 import { loadImage } from '../../../src/sandbox/images/load-image.ts'
 import { planExample } from '../../examples.ts'
-import { type PodStatus, usePodSandbox, waitFor, waitForPod } from '../../pod-sandbox.ts'
+import { type PodStatus, pausePod, usePodSandbox, waitFor, waitForPod } from '../../pod-sandbox.ts'
 
 const sandbox = usePodSandbox(
   { crds: 'today', nodes: ['worker-0', 'worker-1'], actors: ['nmstate'] },
@@ -75,6 +75,42 @@ async function succeedsInPod(pod: KubeObject): Promise<boolean> {
 }
 
 const serve = ['busybox', 'httpd', '-f', '-p', '8080', '-h', '/etc']
+
+describe('the nodes of a sandbox with pods', { timeout: 300_000 }, () => {
+  it('run a pod each, with an address that the other node reaches', async () => {
+    const addresses: string[] = []
+    for (const node of ['worker-0', 'worker-1']) {
+      await sandbox.client.create(pausePod(`pause-${node}`, node))
+      const pod = await waitForPod(sandbox.client, 'default', `pause-${node}`)
+      addresses.push((pod['status'] as PodStatus).podIP ?? '')
+    }
+    const [first = '', second = ''] = addresses
+    expect([first.split('.')[2], second.split('.')[2]]).toEqual(['1', '2'])
+    await sandbox.run('worker-0', ['ping', '-c', '1', '-W', '10', second])
+    await sandbox.run('worker-1', ['ping', '-c', '1', '-W', '10', first])
+    await sandbox.run('control', ['ping', '-c', '1', '-W', '10', first])
+  })
+
+  it('bind a claim to a volume of the node that runs its pod', async () => {
+    await sandbox.client.create({
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'data', namespace: 'default' },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '10Gi' } } },
+    })
+    const pod = pausePod('stateful', 'worker-1')
+    const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }]
+    await sandbox.client.create({ ...pod, spec: { ...(pod['spec'] as object), volumes } })
+    await waitForPod(sandbox.client, 'default', 'stateful')
+    const claim = await sandbox.client.get({
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      namespace: 'default',
+      name: 'data',
+    })
+    expect((claim?.['spec'] as { readonly volumeName?: string }).volumeName).toMatch(/^worker-1-volume-/)
+  })
+})
 
 describe('the networks of two clouds', { timeout: 300_000 }, () => {
   it('exist on the nodes after their policies are applied', async () => {
