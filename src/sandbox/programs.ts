@@ -44,7 +44,7 @@ export const programs = {
   'cni-loopback': cniPlugin('main/loopback'),
   'cni-macvlan': cniPlugin('main/macvlan'),
   'cni-static': cniPlugin('ipam/static'),
-  coredns: { pin: 'coredns', package: 'github.com/coredns/coredns' },
+  coredns: { pin: 'coredns', package: 'stackloom.dev/sandbox/coredns' },
   'infra-operator': { pin: 'infra-operator', package: 'github.com/openstack-k8s-operators/infra-operator' },
   multus: { pin: 'multus', package: 'gopkg.in/k8snetworkplumbingwg/multus-cni.v4/cmd/multus' },
   'openstack-admission': { pin: 'openstack-admission', package: 'stackloom.dev/sandbox/openstack-admission' },
