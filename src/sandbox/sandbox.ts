@@ -122,7 +122,7 @@ function rejectCrdChange({ name, crds: asked }: StartRequest, before: Settings |
 function rejectRunningChange({ name, netns, actors, port, pods, nodes, nics }: StartRequest, before: Settings): void {
   const asked: readonly (readonly [setting: string, has: string, asked: string | undefined])[] = [
     ['--netns', String(before.netns), netns === undefined ? undefined : String(netns)],
-    ['--actors', before.actors.join(',') || 'none', actors?.join(',')],
+    ['--actors', before.actors.join(',') || 'none', actors && selectActors(actors, before.pods).join(',')],
     ['--port', String(before.port), port === undefined ? undefined : String(port)],
     ['--pods', String(before.pods !== undefined), pods === undefined ? undefined : String(pods)],
     // Simulated nodes can be added at any time.
@@ -204,6 +204,7 @@ async function startStopped(
   const layout = pods && planNodes(folder, pods.nodes)
   // A crash from here on leaves nodes, and `stop` must know the sandbox.
   if (layout) await writeSettings(folder, settings)
+  const since = context.now()
   const started = await startPrograms(
     {
       name: request.name,
@@ -228,7 +229,7 @@ async function startStopped(
   await loadNodeImages(layout, context)
   context.notify({ kind: 'progress', text: 'waiting for the nodes' })
   await withConnection(folder, context, ({ client }) =>
-    joinNodes(client, layout, { logs: folder.logs, signal: context.signal }),
+    joinNodes(client, layout, { since, logs: folder.logs, signal: context.signal }),
   )
 }
 

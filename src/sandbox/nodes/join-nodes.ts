@@ -14,6 +14,8 @@ const NODE = { apiVersion: 'v1', kind: 'Node' }
 const POLL_MS = 250
 
 export interface JoinOptions {
+  /** When the programs were started: what a Node reported before is of an earlier start. */
+  readonly since: number
   readonly logs: string
   readonly timeoutMs?: number
   readonly signal?: AbortSignal | undefined
@@ -23,7 +25,7 @@ export async function joinNodes(client: KubeClient, layout: NodeLayout, options:
   for (const object of [...clusterDnsObjects(), ...volumeObjects(layout), ...speakerObjects()])
     await client.apply(object, { fieldManager: FIELD_MANAGER, force: true })
   await removeOtherNodes(client, layout)
-  const { timeoutMs = 240_000, signal, logs } = options
+  const { timeoutMs = 240_000, signal, since, logs } = options
   const deadline = performance.now() + timeoutMs
   const labelled = new Set<string>()
   for (;;) {
@@ -35,7 +37,7 @@ export async function joinNodes(client: KubeClient, layout: NodeLayout, options:
         await labelNode(client, name)
         labelled.add(name)
       }
-      const reason = node ? notReadyReason(node) : 'its kubelet has not registered it'
+      const reason = node ? notReadyReason(node, since) : 'its kubelet has not registered it'
       if (reason !== undefined) waiting.push(`${name}: ${reason}`)
     }
     if (waiting.length === 0) return
@@ -57,11 +59,19 @@ async function removeOtherNodes(client: KubeClient, { nodes }: NodeLayout): Prom
   for (const { metadata } of items) if (!names.has(metadata.name)) await client.delete({ ...NODE, name: metadata.name })
 }
 
-function notReadyReason(node: KubeObject): string | undefined {
-  const { conditions = [] } = (node['status'] ?? {}) as { readonly conditions?: readonly Condition[] }
+/** A condition of a Node. */
+interface NodeCondition extends Condition {
+  readonly lastHeartbeatTime?: string
+}
+
+export function notReadyReason(node: KubeObject, since: number): string | undefined {
+  const { conditions = [] } = (node['status'] ?? {}) as { readonly conditions?: readonly NodeCondition[] }
   const ready = conditions.find(({ type }) => type === 'Ready')
   const { taints = [] } = (node['spec'] ?? {}) as { readonly taints?: readonly { readonly key: string }[] }
-  if (ready?.status !== 'True') return ready?.message ?? 'it has not reported yet'
+  // Times of the API have no fractions of a second.
+  const isEarlier = Date.parse(ready?.lastHeartbeatTime ?? '') < Math.floor(since / 1000) * 1000
+  if (!ready || isEarlier) return 'its kubelet has not reported yet'
+  if (ready.status !== 'True') return ready.message ?? 'it is not ready'
   // Removed by the node lifecycle controller a moment later; until then no pod is scheduled.
   return taints.some(({ key }) => key === 'node.kubernetes.io/not-ready') ? 'it has the taint not-ready' : undefined
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { sandboxFolder } from '../folder.ts'
+import { notReadyReason } from './join-nodes.ts'
 import { planNodes } from './node-layout.ts'
 import { checkNodeNames } from './node-names.ts'
 import { setupCommands } from './node-namespace.ts'
@@ -51,6 +52,22 @@ describe('the nodes of a sandbox', () => {
     expect(judgeHost({ ...fit, isRoot: false })[0]?.message).toContain('this user is not root')
     expect(judgeHost({ ...fit, cgroups: [] })[0]?.code).toBe('SL1239')
     expect(judgeHost({ ...fit, missing: ['ctr', 'containerd', 'nft'] })[0]?.remedy).toContain('containerd nftables`')
+  })
+
+  it('are ready when their kubelet has said so since the start', () => {
+    const node = (status: string, lastHeartbeatTime: string, taints: readonly object[] = []) => ({
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: 'worker-0' },
+      spec: { taints },
+      status: { conditions: [{ type: 'Ready', status, message: 'no CNI', lastHeartbeatTime }] },
+    })
+    const since = Date.parse('2026-11-17T12:00:00.700Z')
+    expect(notReadyReason(node('True', '2026-11-17T12:00:00Z'), since)).toBeUndefined()
+    expect(notReadyReason(node('True', '2026-11-17T11:59:59Z'), since)).toBe('its kubelet has not reported yet')
+    expect(notReadyReason(node('False', '2026-11-17T12:00:05Z'), since)).toBe('no CNI')
+    const tainted = node('True', '2026-11-17T12:00:05Z', [{ key: 'node.kubernetes.io/not-ready' }])
+    expect(notReadyReason(tainted, since)).toBe('it has the taint not-ready')
   })
 
   it('know processes by their own id', () => {
