@@ -13,7 +13,6 @@ import { PROBE_LABEL } from '../../../src/render/probe-pods.ts'
 import { renderDocuments } from '../../../src/render/render.ts'
 import { PROBE_REFERENCE } from '../../../src/sandbox/images/image-table.ts'
 import { loadImage, loadImages } from '../../../src/sandbox/images/load-image.ts'
-import { segmentBridge } from '../../../src/sandbox/nodes/segment-switch.ts'
 import { count } from '../../counts.ts'
 import { dnsData, dnsMasq, host } from '../../dns.ts'
 import { testIo } from '../../io.ts'
@@ -43,6 +42,8 @@ function narrow(plan: Plan): Plan {
 }
 
 const plan = narrow(sandboxPlan({ nodes: 2, clouds }))
+/** The bridge of the untagged segment on the switch of the only NIC; that of a VLAN has the id behind it. */
+const UNTAGGED = 'seg0'
 const DNS_ADDRESS = '192.168.122.80'
 let remove = (): void => {}
 afterAll(() => remove())
@@ -97,8 +98,7 @@ describe('`verify --probe` with real pods', () => {
 
   it('reports a cable between networks of the two clouds, both ways and from both nodes', async () => {
     const [first, second] = plan.clouds.map(({ networks }) => networks.find(({ name }) => name === 'internalapi')?.vlan)
-    const bridge = (vlan?: number): string =>
-      segmentBridge(sandbox.layout, { nic: 'enp6s0', ...(vlan !== undefined && { vlan }) })
+    const bridge = (vlan = 0): string => `${UNTAGGED}v${vlan}`
     const onSwitch = (...words: readonly string[]): Promise<string> => sandbox.run('switch', ['ip', 'link', ...words])
     await onSwitch('add', 'cable0', 'type', 'veth', 'peer', 'name', 'cable1')
     await onSwitch('set', 'cable0', 'master', bridge(first), 'up')
@@ -203,10 +203,9 @@ describe('the pods of a DNSMasq', () => {
 
   async function addClient(): Promise<void> {
     const netns = '/run/netns/client'
-    const bridge = segmentBridge(sandbox.layout, { nic: 'enp6s0' })
     await sandbox.run('control', ['ip', 'netns', 'add', 'client'])
     await sandbox.run('switch', ['ip', 'link', 'add', 'client', 'type', 'veth', 'peer', 'name', 'eth0', 'netns', netns])
-    await sandbox.run('switch', ['ip', 'link', 'set', 'client', 'master', bridge, 'up'])
+    await sandbox.run('switch', ['ip', 'link', 'set', 'client', 'master', UNTAGGED, 'up'])
     for (const words of [
       ['address', 'add', '192.168.122.240/24', 'dev', 'eth0'],
       ['link', 'set', 'eth0', 'up'],

@@ -13,7 +13,6 @@ import { runProcess, succeeded, toProgram } from '../../../src/exec/process.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
 import { renderDocuments } from '../../../src/render/render.ts'
 import { loadImage, loadImages } from '../../../src/sandbox/images/load-image.ts'
-import { segmentBridge } from '../../../src/sandbox/nodes/segment-switch.ts'
 import { dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../data-plane.ts'
 import { testIo } from '../../io.ts'
 import { sandboxPlan } from '../../plan.ts'
@@ -64,7 +63,7 @@ async function plugInHosts(): Promise<void> {
   const [, , hub = ''] = hosts.enter
   const commands = [
     [...onSwitch, 'add', 'hosts', 'type', 'veth', 'peer', 'name', 'uplink', 'netns', hub],
-    [...onSwitch, 'set', 'hosts', 'master', segmentBridge(layout, { nic: 'enp6s0' }), 'up'],
+    [...onSwitch, 'set', 'hosts', 'master', 'seg0', 'up'],
     [...hosts.enter, 'ip', 'link', 'set', 'uplink', 'master', 'switch', 'up'],
   ]
   for (const words of commands) {
