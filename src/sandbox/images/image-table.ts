@@ -28,13 +28,10 @@ export interface ProgramParts {
 
 const sandboxLabels = { 'org.opencontainers.image.vendor': 'stackloom sandbox' }
 
-const users = {
-  kind: 'text',
-  path: '/etc/passwd',
-  text: ['root:x:0:0:root:/root:/bin/sh', 'runner:x:1001:0:runner:/runner:/bin/sh', ''].join('\n'),
-} as const satisfies ImageEntry
+/** dnsmasq looks its user up, although it runs as another one. */
+const users = { kind: 'text', path: '/etc/passwd', text: readData('images/passwd') } as const satisfies ImageEntry
 
-const groups: ImageEntry = { kind: 'text', path: '/etc/group', text: 'root:x:0:\n' }
+const groups: ImageEntry = { kind: 'text', path: '/etc/group', text: 'root:x:0:\nnogroup:x:65534:\n' }
 
 export function pauseImage(program: string): ImageDefinition {
   return {
