@@ -155,14 +155,14 @@ describe('the pods of a DNSMasq', () => {
   })
 
   it('answer with a changed record without a restart', async () => {
-    const before = (await pods()).map(({ metadata }) => metadata.uid).toSorted()
+    const before = (await pods()).map(({ metadata }) => metadata.uid ?? '').toSorted()
     const started = performance.now()
     const patch = { spec: { hosts: [host('172.17.0.101', 'api.example.com')] } }
     await sandbox.client.patch({ ...dnsDatas, namespace, name: 'hosts' }, patch, { type: 'merge' })
     await expect.poll(() => answer('api.example.com'), soon).toBe('172.17.0.101')
     console.log(`a changed record was answered after ${Math.round(performance.now() - started)} ms`)
     const after = await pods()
-    expect(after.map(({ metadata }) => metadata.uid).toSorted()).toEqual(before)
+    expect(after.map(({ metadata }) => metadata.uid ?? '').toSorted()).toEqual(before)
     for (const { status } of after) expect(status?.containerStatuses).toMatchObject([{ restartCount: 0 }])
   })
 
