@@ -147,12 +147,23 @@ describe('the networks of two clouds', { timeout: 300_000 }, () => {
     expect(networks.map(({ name }) => name)).toEqual(['pod-network', 'openstack/internalapi', 'openstack/ctlplane'])
     const [, internalapi, ctlplane] = networks.map(({ ips }) => ips[0] ?? '')
     expect([internalapi, ctlplane]).toEqual(['172.17.0.30', '192.168.122.30'])
-    const ping = (address = ''): readonly string[] => ['ping', '-c', '2', '-W', '5', address]
-    const reaches = (name: string, namespace: string, address: string | undefined): Promise<boolean> =>
-      succeedsInPod(probePod(name, namespace, 'worker-1', ping(address), 'internalapi,ctlplane'))
-    expect(await reaches('same-internalapi', 'openstack', internalapi)).toBe(true)
-    expect(await reaches('same-ctlplane', 'openstack', ctlplane)).toBe(true)
-    expect(await reaches('other-internalapi', 'openstack2', internalapi)).toBe(false)
+    // On the segment itself: the pod network is connected to every node, and its packets are routed there.
+    const arping = (link: string, address = ''): readonly string[] => [
+      'arping',
+      '-c',
+      '2',
+      '-w',
+      '10',
+      '-I',
+      link,
+      address,
+    ]
+    const reaches = (name: string, namespace: string, command: readonly string[]): Promise<boolean> =>
+      succeedsInPod(probePod(name, namespace, 'worker-1', command, 'internalapi,ctlplane'))
+    expect(await reaches('same-internalapi', 'openstack', arping('net1', internalapi))).toBe(true)
+    expect(await reaches('same-ctlplane', 'openstack', arping('net2', ctlplane))).toBe(true)
+    expect(await reaches('other-internalapi', 'openstack2', arping('net1', internalapi))).toBe(false)
+    expect(await reaches('other-ctlplane', 'openstack2', arping('net2', ctlplane))).toBe(false)
   })
 
   it('have an address that a speaker announces and kube-proxy serves, on its segment only', async () => {
