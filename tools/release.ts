@@ -22,22 +22,14 @@ import { pipeline } from 'node:stream/promises'
 import { pathToFileURL } from 'node:url'
 import { commands } from '../src/cli/commands.ts'
 import { writeYaml } from '../src/yaml/write.ts'
-import { buildProgram } from './build.ts'
 import { loadCommand } from './command-pages.ts'
 import { renderChart } from './release-chart.ts'
 import { buildExecutable, executablePlatforms, type Platform } from './release-executable.ts'
-import {
-  bundledSbom,
-  checksumFile,
-  type Download,
-  homebrewFormula,
-  krewManifest,
-  manPages,
-  type Sbom,
-} from './release-files.ts'
+import { checksumFile, type Download, homebrewFormula, krewManifest, manPages } from './release-files.ts'
 import { bundleFiles, plainManifests } from './release-manifests.ts'
 import { grafanaDashboard, monitoringObjects } from './release-monitoring.ts'
 import { commonFiles, packNpm, stageNpmPackage } from './release-npm.ts'
+import { makeSbom } from './sbom.ts'
 
 export interface ReleaseOptions {
   readonly version: string
@@ -128,17 +120,6 @@ function packFolder(parent: string, folder: string, archive: string, seconds: nu
   ]
   const args = [...stable, '--format=ustar', '--use-compress-program=gzip -n', '-cf', archive, '-C', parent, folder]
   execFileSync('tar', args)
-}
-
-async function makeSbom(version: string, date: string): Promise<object> {
-  const { metafile } = await buildProgram(version, { write: false, metafile: true })
-  const names = Object.keys(metafile?.inputs ?? {}).flatMap((file) => {
-    const name = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules)/.exec(file)?.[1]
-    return name === undefined ? [] : [name]
-  })
-  const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only']
-  const printed = execFileSync('npm', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
-  return bundledSbom(JSON.parse(printed) as Sbom, new Set(names), version, date)
 }
 
 async function hashFiles(folder: string): Promise<ReadonlyMap<string, string>> {

@@ -8,9 +8,27 @@ import { loadReleases } from '../src/plan/release/releases.ts'
 import { ensurePrograms } from '../src/sandbox/build/ensure-programs.ts'
 import { ensureCrds } from '../src/sandbox/crds/crd-sets.ts'
 import { ensurePreparedStore } from '../src/sandbox/prepare.ts'
+import { requiredPrograms } from '../src/sandbox/program-table.ts'
 import { type ProgramName, programs } from '../src/sandbox/programs.ts'
 import { crdSets } from '../src/sandbox/settings.ts'
 import { hasRelease, sandboxContext } from '../test/sandbox-context.ts'
+
+/** All but those that only pods need: the suite `pods` builds them when it is named, and `sandbox start --pods`. */
+function alwaysBuilt(): readonly ProgramName[] {
+  const elsewhere: readonly ProgramName[] = [...requiredPrograms.core, ...usedByOtherTests]
+  const all = Object.keys(programs) as readonly ProgramName[]
+  return all.filter((name) => !requiredPrograms.pods.includes(name) || elsewhere.includes(name))
+}
+
+/** Plugins that run without nodes, in namespaces of a test. */
+const usedByOtherTests: readonly ProgramName[] = [
+  'cni-bridge',
+  'cni-macvlan',
+  'cni-static',
+  'metallb-speaker',
+  'pause',
+  'whereabouts',
+]
 
 /** Returns false when something failed; the reason is printed, and the tests that need it are skipped. */
 export async function setUpSandbox(): Promise<boolean> {
@@ -18,7 +36,7 @@ export async function setUpSandbox(): Promise<boolean> {
   const { notify, end } = progressPrinter(io)
   const context = { ...sandboxContext(notify), signal: io.stop }
   try {
-    await ensurePrograms(Object.keys(programs) as ProgramName[], context)
+    await ensurePrograms(alwaysBuilt(), context)
     const releases = loadReleases()
       .map(({ name }) => name)
       .filter(hasRelease)

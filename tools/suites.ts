@@ -58,6 +58,7 @@ export const suites: readonly Suite[] = [
     budgetMinutes: 2,
     folders: ['src/verify', 'src/doctor', 'src/cli/verify', 'src/cli/doctor', 'test/real/verify'],
   },
+  { name: 'pods', budgetMinutes: 5, folders: ['test/real/pods'] },
   { name: 'packages', budgetMinutes: 3, folders: ['test/real/packages'] },
 ]
 

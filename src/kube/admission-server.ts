@@ -37,6 +37,8 @@ export interface AdmissionServerOptions {
   /** Bytes of all bodies that are being received or reviewed. */
   readonly totalBodyLimit?: number
   readonly graceMs?: number
+  /** From this signal on every response ends its connection. */
+  readonly closing?: AbortSignal
   readonly clock?: Clock
   readonly log?: Log
   readonly observer?: AdmissionObserver
@@ -49,7 +51,7 @@ interface HttpError {
 }
 
 export async function serveAdmission(options: AdmissionServerOptions, signal: AbortSignal): Promise<RunningServer> {
-  const { host, port, graceMs } = options
+  const { host, port, graceMs, closing } = options
   const log = withFields(options.log ?? silentLog, { server: 'admission' })
   const running: { server?: Server } = {}
   const first = await watchCredentials({
@@ -76,7 +78,7 @@ export async function serveAdmission(options: AdmissionServerOptions, signal: Ab
   server.keepAliveTimeout = 180_000
   return listenUntilAborted(
     server,
-    { purpose: 'webhooks', host, port, ...(graceMs !== undefined && { graceMs }) },
+    { purpose: 'webhooks', host, port, ...(graceMs !== undefined && { graceMs }), ...(closing && { closing }) },
     signal,
   )
 }

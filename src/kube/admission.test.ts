@@ -96,13 +96,15 @@ interface Answer {
   readonly body: string
   /** The common name of the certificate that the server sent. */
   readonly subject: string
+  readonly connection: string | undefined
 }
 
 async function read(response: IncomingMessage): Promise<Answer> {
   const subject = String((response.socket as TLSSocket).getPeerCertificate().subject.CN)
   const pieces: Buffer[] = []
   for await (const piece of response as AsyncIterable<Buffer>) pieces.push(piece)
-  return { code: response.statusCode ?? 0, body: Buffer.concat(pieces).toString(), subject }
+  const { connection } = response.headers
+  return { code: response.statusCode ?? 0, body: Buffer.concat(pieces).toString(), subject, connection }
 }
 
 describe('the admission server', () => {
@@ -147,7 +149,10 @@ describe('the admission server', () => {
       },
       control.signal,
     )
-    const ask = (body: string, over: { path?: string; method?: string; type?: string } = {}): Promise<Answer> =>
+    const ask = (
+      body: string,
+      over: { path?: string; method?: string; type?: string; keep?: boolean } = {},
+    ): Promise<Answer> =>
       new Promise((resolve, reject) => {
         const sent = httpsRequest(
           {
@@ -157,7 +162,10 @@ describe('the admission server', () => {
             method: over.method ?? 'POST',
             ca: authority.certificate,
             agent: false,
-            headers: { 'content-type': over.type ?? 'application/json' },
+            headers: {
+              'content-type': over.type ?? 'application/json',
+              ...(over.keep && { connection: 'keep-alive' }),
+            },
           },
           (response) => void read(response).then(resolve, reject),
         )
@@ -295,6 +303,15 @@ describe('the admission server', () => {
     expect((await ask(body)).code).toBe(200)
     await stop()
     await expect(ask(body)).rejects.toThrow('ECONNREFUSED')
+  })
+
+  it('ends the connection of each review from the announcement of its stop on', async () => {
+    const closing = new AbortController()
+    const { ask, stop } = await serving(() => ({ allowed: true }), { closing: closing.signal })
+    expect((await ask(body, { keep: true })).connection).toBe('keep-alive')
+    closing.abort()
+    expect(await ask(body, { keep: true })).toMatchObject({ code: 200, connection: 'close' })
+    await stop()
   })
 
   it('does not wait forever for a review that does not end', async () => {

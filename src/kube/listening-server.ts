@@ -12,6 +12,8 @@ export interface ListenOptions {
   readonly port: number
   /** Requests in flight may take this long after the stop. */
   readonly graceMs?: number
+  /** From this signal on every response ends its connection, so that clients open the next one elsewhere. */
+  readonly closing?: AbortSignal
 }
 
 /**
@@ -40,7 +42,7 @@ export async function listenUntilAborted(
   options: ListenOptions,
   signal: AbortSignal,
 ): Promise<RunningServer> {
-  const { purpose, host, port, graceMs = 5_000 } = options
+  const { purpose, host, port, graceMs = 5_000, closing = signal } = options
   limitConnections(server)
   await new Promise<void>((resolve, reject) => {
     // The listener stays: a later error, such as too many open files, must not end the program.
@@ -50,11 +52,13 @@ export async function listenUntilAborted(
     })
     server.listen(port, host, resolve)
   })
+  // A kept-alive connection would wait for a next request that is not accepted any more.
+  server.prependListener('request', (_, response) => {
+    if (closing.aborted || signal.aborted) response.setHeader('connection', 'close')
+  })
   const stopped = new Promise<void>((resolve) => {
     const stop = (): void => {
       const force = setTimeout(() => server.closeAllConnections(), graceMs)
-      // A kept-alive connection would wait for a next request that is not accepted any more.
-      server.prependListener('request', (_, response) => response.setHeader('connection', 'close'))
       server.close(() => {
         clearTimeout(force)
         resolve()

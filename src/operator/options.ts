@@ -36,6 +36,11 @@ export interface OperatorOptions extends PolicyOptions {
   readonly runTimeLimit?: number
   /** Only these parts; all that the cluster supports by default. */
   readonly parts?: readonly string[]
+  /**
+   * Milliseconds for which it goes on after a stop is requested; 5 s behind a Service, otherwise none. A pod is stopped
+   * while the nodes of the cluster still send connections to it.
+   */
+  readonly shutdownDelay?: number
   /** For tests: the interval of certificate checks. */
   readonly certificateCheckMs?: number
 }

@@ -26,7 +26,10 @@ import { parts } from './parts.ts'
 import { LEASE_NAME } from './permissions.ts'
 import { serveObserverMetrics, serveWebhooks } from './webhook-server.ts'
 
-/** Resolves when the signal fires. Lost leadership is a failure, after which the process must exit. */
+/** EndpointSlices and the rules of all nodes are updated in about a second; the kubelet kills after 30 s. */
+const SHUTDOWN_DELAY_MS = 5_000
+
+/** Resolves when the signal has fired. Lost leadership is a failure, after which the process must exit. */
 export async function runOperator(
   connection: Connection,
   options: OperatorOptions,
@@ -34,7 +37,14 @@ export async function runOperator(
   signal: AbortSignal,
 ): Promise<void> {
   const control = new AbortController()
-  const stop = (): void => control.abort(signal.reason)
+  const delayMs = options.shutdownDelay ?? (options.webhookService === undefined ? 0 : SHUTDOWN_DELAY_MS)
+  const abort = (): void => control.abort(signal.reason)
+  let cancel = (): void => {}
+  const stop = (): void => {
+    if (delayMs === 0) return abort()
+    log({ level: 'info', message: 'stopping after a delay, because the nodes still send connections', delayMs })
+    cancel = systemClock.after(delayMs, abort)
+  }
   if (signal.aborted) stop()
   signal.addEventListener('abort', stop)
   try {
@@ -43,12 +53,14 @@ export async function runOperator(
     for (const { code, message } of skipped) log({ level: 'info', message: `left out: ${message}`, code })
     const program = options.observe ? observerProgram(selected) : controllerProgram(selected)
     await requireKinds(client, program.kinds)
-    if (options.observe) return await runProgram(connection, program, options, log, control)
+    const signals = { control, closing: signal }
+    if (options.observe) return await runProgram(connection, program, options, log, signals)
     await refuseInfraOperator(client, control.signal)
     const scope = { ...options, namespace: connection.namespace }
     await checkPermissions(client, selected, scope, log, control.signal)
-    await runProgram(connection, program, options, log, control)
+    await runProgram(connection, program, options, log, signals)
   } finally {
+    cancel()
     control.abort()
     signal.removeEventListener('abort', stop)
   }
@@ -129,7 +141,7 @@ async function runProgram(
   program: Program,
   options: OperatorOptions,
   log: Log,
-  control: AbortController,
+  { control, closing }: { readonly control: AbortController; readonly closing: AbortSignal },
 ): Promise<void> {
   const { signal } = control
   // The operator runs long and mostly waits; by default the heap grows to three times its live size before a collection.
@@ -166,9 +178,10 @@ async function runProgram(
     },
   })
   const { bind: host, healthPort } = options
-  const health = await serveHealth({ host, port: healthPort, ready: runtime.ready, metrics }, signal)
+  const ready = () => [...runtime.ready(), ...(closing.aborted ? [{ name: 'shutdown', problem: 'it stops soon' }] : [])]
+  const health = await serveHealth({ host, port: healthPort, ready, metrics }, signal)
   log({ level: 'info', message: 'health is served', port: health.port })
-  const serverDeps = { client, namespace, options, handlers, webhooks: program.webhooks, metrics, log }
+  const serverDeps = { client, namespace, options, handlers, webhooks: program.webhooks, metrics, log, closing }
   const webhooks = await (options.observe ? serveObserverMetrics : serveWebhooks)(serverDeps, signal)
   const recording = recorder.run(signal)
   const rival = options.observe

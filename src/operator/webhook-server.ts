@@ -36,6 +36,8 @@ export interface WebhookServerDeps {
   readonly webhooks: readonly Webhook[]
   readonly metrics: Metrics
   readonly log: Log
+  /** From this signal on every response ends its connection. */
+  readonly closing: AbortSignal
 }
 
 const CERTIFICATE_CHECK_MS = 60_000
@@ -79,6 +81,7 @@ export async function serveWebhooks(
       credentials: { ...keys.files, pollMs: Math.min(checkMs, 10_000) },
       log,
       observer: metrics.admission,
+      closing: deps.closing,
     },
     signal,
   )

@@ -9,13 +9,16 @@ import type { SandboxFolder } from './folder.ts'
 const LOOPBACK = ['127.0.0.1', '::1', 'localhost']
 const VALIDITY_DAYS = 3650
 
+/** Names and addresses by which programs and pods reach the API server. */
+export const API_SERVER_HOSTS = [...LOOPBACK, 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', '10.96.0.1']
+
 /** By file name. */
 const certificateRequests = {
   etcd: { commonName: 'etcd', hosts: LOOPBACK, uses: ['server', 'client'] },
   'etcd-client': { commonName: 'kube-apiserver-etcd-client', uses: ['client'] },
   apiserver: {
     commonName: 'kube-apiserver',
-    hosts: [...LOOPBACK, 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', '10.96.0.1'],
+    hosts: API_SERVER_HOSTS,
     uses: ['server'],
   },
   'controller-manager': {
@@ -30,13 +33,16 @@ const certificateRequests = {
   admin: { commonName: 'admin', organizations: ['system:masters'], uses: ['client'] },
 } as const satisfies Readonly<Record<string, LeafRequest>>
 
-export type CertificateName = keyof typeof certificateRequests
-
-export async function ensureCertificates(folder: SandboxFolder, now: number): Promise<void> {
+/** `additional` are certificates by file name that only some sandboxes need. */
+export async function ensureCertificates(
+  folder: SandboxFolder,
+  now: number,
+  additional: Readonly<Record<string, LeafRequest>> = {},
+): Promise<void> {
   await mkdir(folder.pki, { recursive: true, mode: 0o700 })
   const authority = await ensureAuthority(folder.pki, now)
   await Promise.all(
-    Object.entries<LeafRequest>(certificateRequests).map(async ([name, request]) => {
+    Object.entries<LeafRequest>({ ...certificateRequests, ...additional }).map(async ([name, request]) => {
       if (authority.reused && (await isCurrent(path.join(folder.pki, `${name}.crt`), now))) return
       const { certificate, privateKey } = await authority.issue({ ...request, days: VALIDITY_DAYS })
       await writePair(folder.pki, name, certificate, privateKey)
@@ -81,12 +87,13 @@ async function ensureServiceAccountKey(pki: string): Promise<void> {
   await writeFile(file, privateKey.export({ format: 'pem', type: 'sec1' }), { mode: 0o600 })
 }
 
-/** A self-contained kubeconfig for one certificate and one loopback port. */
+/** A self-contained kubeconfig for one certificate. */
 export async function renderKubeconfig(
   folder: SandboxFolder,
-  certificateName: CertificateName,
+  certificateName: string,
   context: string,
   port: number,
+  host = '127.0.0.1',
 ): Promise<string> {
   const [ca, certificate, key] = await Promise.all(
     ['ca.crt', `${certificateName}.crt`, `${certificateName}.key`].map((name) =>
@@ -97,7 +104,7 @@ export async function renderKubeconfig(
     apiVersion: 'v1',
     kind: 'Config',
     'current-context': context,
-    clusters: [{ name: context, cluster: { server: `https://127.0.0.1:${port}`, 'certificate-authority-data': ca } }],
+    clusters: [{ name: context, cluster: { server: `https://${host}:${port}`, 'certificate-authority-data': ca } }],
     users: [{ name: context, user: { 'client-certificate-data': certificate, 'client-key-data': key } }],
     contexts: [{ name: context, context: { cluster: context, user: context } }],
   }

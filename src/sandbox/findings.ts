@@ -182,6 +182,37 @@ export const crdFolderUnusable = problem<{ folder: string; reason: string }>({
   remedy: () => 'give a folder with CRDs as YAML or JSON, such as config/crd/bases of openstack-operator',
 })
 
+export const podsUnavailable = problem<{ reason: string }>({
+  code: 'SL1239',
+  severity: 'error',
+  message: ({ reason }) => `--pods: this machine cannot run nodes: ${reason}`,
+  remedy: () => 'run it as root on Linux with cgroups, or start without --pods: `--actors kubelet` simulates pods',
+})
+
+export const podProgramsMissing = problem<{ programs: readonly string[]; packages: readonly string[] }>({
+  code: 'SL1240',
+  severity: 'error',
+  message: ({ programs }) => `--pods: this machine does not have ${programs.join(', ')}`,
+  remedy: ({ packages }) => `run \`apt install ${packages.join(' ')}\` and retry`,
+})
+
+export const nodesNotReady = problem<{ nodes: readonly string[]; seconds: number; logs: string }>({
+  code: 'SL1241',
+  severity: 'error',
+  message: ({ nodes, seconds }) => `after ${seconds} s not all nodes are ready: ${nodes.join('; ')}`,
+  remedy: ({ logs }) => `check the logs of kubelet and containerd in ${logs}; the sandbox is still running`,
+})
+
+export const badNodeName = problem<{ kind: 'node' | 'NIC'; name: string }>({
+  code: 'SL1242',
+  severity: 'error',
+  message: ({ kind, name }) => `'${name}' cannot be a ${kind} of a sandbox with pods`,
+  remedy: ({ kind }) =>
+    kind === 'node'
+      ? 'use each name once: up to 40 lower-case letters, digits and dashes; at most 50 nodes'
+      : 'use each name once: up to 15 letters, digits, dots, dashes and underscores; not lo, eth0 or cni0',
+})
+
 export const archiveUnusable = problem<{ url: string; reason: string }>({
   code: 'SL1249',
   severity: 'warning',

@@ -17,6 +17,10 @@ export interface SandboxFolder {
   /** Admin access from this machine. */
   readonly kubeconfig: string
   readonly control: string
+  /** Files of the nodes that run pods. */
+  readonly nodes: string
+  /** The layout of these nodes: `nodes/node-layout.ts`. */
+  readonly nodeRecord: string
 }
 
 export function sandboxFolder(root: string): SandboxFolder {
@@ -31,6 +35,8 @@ export function sandboxFolder(root: string): SandboxFolder {
     logs: inside('logs'),
     kubeconfig: inside('kubeconfig'),
     control: socketPath(inside('control.sock')),
+    nodes: inside('nodes'),
+    nodeRecord: inside('nodes.json'),
   }
 }
 

@@ -7,12 +7,15 @@ import { type Exec, succeeded, toProgram } from '../exec/process.ts'
 import { namespaceUnavailable } from './findings.ts'
 import { logFile, type SandboxFolder } from './folder.ts'
 import type { StartOutcome } from './supervisor.ts'
+import { OUTER_PID } from './supervisor-spec.ts'
 
 export interface LaunchRequest {
   readonly folder: SandboxFolder
   /** The command that starts this program. */
   readonly self: readonly string[]
   readonly netns: boolean
+  /** A script that creates the nodes and then starts the supervisor, as the first process of new namespaces. */
+  readonly setupFile?: string | undefined
   /** The supervisor exits with this process. */
   readonly ephemeral: boolean
   /** A listening socket of this namespace on which the supervisor accepts. */
@@ -32,6 +35,15 @@ function unshareCommand(): readonly string[] {
   const mapped = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']
   const script = 'ip link set lo up && exec "$@"'
   return ['unshare', ...mapped, '--net', '/bin/sh', '-c', script, 'sh']
+}
+
+/**
+ * Runs a script as the first process of namespaces for processes, mounts and network. They end with it, and it is killed when
+ * this command is, which must be SIGKILL: unshare ignores the signals that a user sends to its child.
+ */
+function enclosureCommand(setupFile: string): readonly string[] {
+  const namespaces = ['--pid', '--fork', '--kill-child', '--mount', '--mount-proc', '--ipc', '--net']
+  return ['/bin/sh', '-c', `export ${OUTER_PID}=$$; exec "$@"`, 'sh', 'unshare', ...namespaces, '/bin/sh', setupFile]
 }
 
 /** Runs a program in the network namespace of a process. */
@@ -56,8 +68,9 @@ export async function parentDeathWrapper(exec: Exec): Promise<readonly string[]>
 }
 
 export async function launchSupervisor(request: LaunchRequest): Promise<LaunchedSupervisor> {
-  const { folder, self, netns, ephemeral, listenFd, signal } = request
-  const { file, args } = toProgram([...(netns ? unshareCommand() : []), ...self, 'sandbox', 'supervise', folder.root])
+  const { folder, self, netns, setupFile, ephemeral, listenFd, signal } = request
+  const wrapper = setupFile === undefined ? (netns ? unshareCommand() : []) : enclosureCommand(setupFile)
+  const { file, args } = toProgram([...wrapper, ...self, 'sandbox', 'supervise', folder.root])
   const log = openSync(logFile(folder, 'supervisor'), 'a', 0o600)
   try {
     const child = spawn(file, [...args], {
@@ -65,7 +78,7 @@ export async function launchSupervisor(request: LaunchRequest): Promise<Launched
       stdio: [ephemeral ? 'pipe' : 'ignore', 'pipe', log, ...(listenFd === undefined ? [] : [listenFd])],
     })
     child.stdin?.on('error', () => undefined)
-    const interrupt = (): void => void child.kill('SIGTERM')
+    const interrupt = (): void => void child.kill(setupFile === undefined ? 'SIGTERM' : 'SIGKILL')
     signal?.addEventListener('abort', interrupt, { once: true })
     if (signal?.aborted) interrupt()
     const outcome = await readOutcome(child)

@@ -2,6 +2,9 @@
 import path from 'node:path'
 import type { ProgramPaths } from './build/ensure-programs.ts'
 import type { SandboxFolder } from './folder.ts'
+import { CONTROL_ADDRESS, type NodeLayout } from './nodes/node-layout.ts'
+import { nodeTasks } from './nodes/node-tasks.ts'
+import { cniPlugins } from './nodes/pod-network.ts'
 import { METALLB_WEBHOOK_PORT, type Ports } from './ports.ts'
 import type { ProgramName } from './programs.ts'
 import type { Part } from './settings.ts'
@@ -15,16 +18,27 @@ export interface ProgramTableInput {
   /** The kubeconfig of a certificate, with the API server as the programs reach it. */
   readonly kubeconfigPath: (certificate: string) => string
   readonly webhookTmpDir: string
+  /** The nodes that run pods. */
+  readonly layout?: NodeLayout | undefined
 }
 
 export const METALLB_NAMESPACE = 'metallb-system'
 
 /** Programs that each part needs. */
-export const requiredPrograms: Readonly<Record<Part | 'core', readonly ProgramName[]>> = {
+export const requiredPrograms: Readonly<Record<Part | 'core' | 'pods', readonly ProgramName[]>> = {
   core: ['etcd', 'kube-apiserver'],
   'controller-manager': ['kube-controller-manager'],
   metallb: ['metallb-controller'],
   'metallb-webhooks': ['metallb-controller'],
+  pods: [
+    'kubelet',
+    'kube-proxy',
+    'kube-scheduler',
+    'coredns',
+    'metallb-speaker',
+    'pause',
+    ...Object.values(cniPlugins),
+  ],
 }
 
 /** Long, for busy machines: an exit is detected immediately, so this only limits the wait for a program that hangs. */
@@ -36,7 +50,14 @@ export function programTable(input: ProgramTableInput): readonly Task[] {
     metallb: metallbController,
     'metallb-webhooks': metallbWebhooks,
   }
-  return [etcd(input), apiServer(input), ...input.parts.map((part) => taskBuilders[part](input))]
+  const { folder, layout, kubeconfigPath } = input
+  const program = (name: ProgramName): string => programPath(input.programs, name)
+  return [
+    etcd(input),
+    apiServer(input),
+    ...input.parts.map((part) => taskBuilders[part](input)),
+    ...(layout ? nodeTasks({ folder, layout, kubeconfigPath, program, readyMs: READY_MS }) : []),
+  ]
 }
 
 function etcd({ folder, programs, ports }: ProgramTableInput): Task {
@@ -74,7 +95,7 @@ function etcd({ folder, programs, ports }: ProgramTableInput): Task {
   }
 }
 
-function apiServer({ folder, programs, ports }: ProgramTableInput): Task {
+function apiServer({ folder, programs, ports, layout }: ProgramTableInput): Task {
   const pki = (name: string): string => path.join(folder.pki, name)
   return {
     name: 'kube-apiserver',
@@ -86,23 +107,19 @@ function apiServer({ folder, programs, ports }: ProgramTableInput): Task {
       `--etcd-cafile=${pki('ca.crt')}`,
       `--etcd-certfile=${pki('etcd-client.crt')}`,
       `--etcd-keyfile=${pki('etcd-client.key')}`,
-      '--bind-address=127.0.0.1',
-      '--advertise-address=127.0.0.1',
+      `--bind-address=${layout ? '0.0.0.0' : '127.0.0.1'}`,
+      `--advertise-address=${layout ? CONTROL_ADDRESS : '127.0.0.1'}`,
       `--secure-port=${ports.api}`,
-      `--tls-cert-file=${pki('apiserver.crt')}`,
-      `--tls-private-key-file=${pki('apiserver.key')}`,
+      `--tls-cert-file=${pki(layout ? 'apiserver-nodes.crt' : 'apiserver.crt')}`,
+      `--tls-private-key-file=${pki(layout ? 'apiserver-nodes.key' : 'apiserver.key')}`,
       `--client-ca-file=${pki('ca.crt')}`,
       '--service-account-issuer=https://kubernetes.default.svc',
       `--service-account-key-file=${pki('service-account.key')}`,
       `--service-account-signing-key-file=${pki('service-account.key')}`,
       // Both families, so that a Service may request an IPv6 address.
       '--service-cluster-ip-range=10.96.0.0/16,fd00:10:96::/112',
-      '--authorization-mode=RBAC',
-      // No kubelet runs, so a Pod must not require a service account token.
-      '--disable-admission-plugins=ServiceAccount',
-      // The API does not accept a loopback address as an endpoint.
-      '--endpoint-reconciler-type=none',
       '--allow-privileged=true',
+      ...(layout ? podFlags(pki) : noPodFlags),
     ],
     probe: { kind: 'https', port: ports.api, path: '/readyz', pair: 'admin' },
     after: ['etcd'],
@@ -110,15 +127,35 @@ function apiServer({ folder, programs, ports }: ProgramTableInput): Task {
   }
 }
 
-function controllerManager({ folder, programs, ports, kubeconfigPath }: ProgramTableInput): Task {
+const noPodFlags: readonly string[] = [
+  '--authorization-mode=RBAC',
+  // No kubelet runs, so a Pod must not require a service account token.
+  '--disable-admission-plugins=ServiceAccount',
+  // The API does not accept a loopback address as an endpoint.
+  '--endpoint-reconciler-type=none',
+]
+
+function podFlags(pki: (name: string) => string): readonly string[] {
+  return [
+    '--authorization-mode=Node,RBAC',
+    '--enable-admission-plugins=NodeRestriction',
+    `--kubelet-client-certificate=${pki('apiserver-kubelet-client.crt')}`,
+    `--kubelet-client-key=${pki('apiserver-kubelet-client.key')}`,
+    '--kubelet-preferred-address-types=InternalIP',
+    // The API server is not on a node, so it reaches the pods of a webhook, but not the address of its Service.
+    '--enable-aggregator-routing=true',
+  ]
+}
+
+function controllerManager({ folder, programs, ports, kubeconfigPath, layout }: ProgramTableInput): Task {
   const pki = (name: string): string => path.join(folder.pki, name)
   return {
     name: 'kube-controller-manager',
     file: programPath(programs, 'kube-controller-manager'),
     args: [
       `--kubeconfig=${kubeconfigPath('controller-manager')}`,
-      // Nodes never report, so they must not be marked as lost.
-      '--controllers=*,-nodeipam,-nodelifecycle',
+      // Without kubelets nodes never report, so they must not be marked as lost.
+      `--controllers=*,-nodeipam${layout ? '' : ',-nodelifecycle'}`,
       '--leader-elect=false',
       '--bind-address=127.0.0.1',
       `--secure-port=${ports.controllerManager}`,

@@ -1,7 +1,8 @@
 /** Starts, stops, inspects and resets sandboxes by name. Each is a folder with data and, while it runs, one supervisor. */
 import { mkdir, readFile, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { failure, formatError } from '../errors/failure.ts'
+import { wrongUse } from '../errors/common.ts'
+import { Failure, failure, formatError } from '../errors/failure.ts'
 import type { Finding } from '../errors/finding.ts'
 import { runProcess, toProgram } from '../exec/process.ts'
 import { toDiskFullFailure } from './build/cache-folder.ts'
@@ -12,6 +13,13 @@ import { ensureCrds, type OwnCrds } from './crds/crd-sets.ts'
 import { newestRelease } from './crds/release-folders.ts'
 import { runningWithOtherSettings, settingsConflict, supervisorUnresponsive } from './findings.ts'
 import { logFile, type SandboxFolder } from './folder.ts'
+import { removeCgroups } from './nodes/cgroups.ts'
+import { joinNodes } from './nodes/join-nodes.ts'
+import { loadNodeImages } from './nodes/node-images.ts'
+import { type NodeRequest, parentCgroup, planNodes } from './nodes/node-layout.ts'
+import { checkNodeNames } from './nodes/node-names.ts'
+import { readProcessIds } from './nodes/process-ids.ts'
+import { judgeHost, readHostFacts } from './nodes/requirements.ts'
 import { copyPreparedStore, ensurePreparedStore, type PrepareContext } from './prepare.ts'
 import { acquireLock } from './process-lock.ts'
 import { requiredPrograms } from './program-table.ts'
@@ -39,8 +47,12 @@ export interface StartRequest {
   readonly netns?: boolean | undefined
   readonly port?: number | undefined
   readonly actors?: readonly string[] | undefined
-  /** Names of Node objects to create. */
+  /** Names of the nodes: objects only, or with `pods` nodes that run pods. */
   readonly nodes?: readonly string[] | undefined
+  /** Run real nodes; kept at later starts. */
+  readonly pods?: boolean | undefined
+  /** The NICs of each node that runs pods, by node and switch. */
+  readonly nics?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined
 }
 
 export interface SandboxStatus {
@@ -50,12 +62,22 @@ export interface SandboxStatus {
   readonly crds: CrdSource
   readonly netns: boolean
   readonly actors: readonly string[]
+  /** Absent in a sandbox that runs no pods. */
+  readonly nodes?: readonly NodeStatus[]
   readonly server: string
   readonly kubeconfig: string
   readonly folder: string
   readonly supervisor?: number
   readonly programs: readonly TaskStatus[]
   readonly findings: readonly Finding[]
+}
+
+/** A node that runs pods. */
+export interface NodeStatus {
+  readonly name: string
+  readonly address: string
+  /** The socket of its containerd; its images and containers are in the namespace `k8s.io`. */
+  readonly containerd: string
 }
 
 /** Returns when the sandbox is ready. A running sandbox is not changed. */
@@ -74,10 +96,12 @@ export async function startSandbox(request: StartRequest, context: SandboxContex
     const crds = await resolveToday(request.crds ?? before?.crds ?? 'today', context)
     rejectCrdChange(request, before, crds)
     await rejectUnknownActors(request)
+    const pods = selectPods(request, before)
+    if (pods) await rejectUnfitHost(pods, context)
     if (before && (await queryIfRunning(folder))) rejectRunningChange(request, before)
-    else await startStopped({ ...request, crds: before?.crds ?? crds }, before, folder, context)
+    else await startStopped({ ...request, crds: before?.crds ?? crds }, before, pods, folder, context)
     const { nodes } = request
-    if (nodes) await withConnection(folder, context, ({ client }) => ensureNodes(client, nodes))
+    if (nodes && !pods) await withConnection(folder, context, ({ client }) => ensureNodes(client, nodes))
     return await sandboxStatus(request.name, context)
   } finally {
     await lock.release()
@@ -95,11 +119,18 @@ function rejectCrdChange({ name, crds: asked }: StartRequest, before: Settings |
 }
 
 /** Settings of running programs cannot be changed. */
-function rejectRunningChange({ name, netns, actors, port }: StartRequest, before: Settings): void {
+function rejectRunningChange({ name, netns, actors, port, pods, nodes, nics }: StartRequest, before: Settings): void {
   const asked: readonly (readonly [setting: string, has: string, asked: string | undefined])[] = [
     ['--netns', String(before.netns), netns === undefined ? undefined : String(netns)],
-    ['--actors', before.actors.join(',') || 'none', actors?.join(',')],
+    ['--actors', before.actors.join(',') || 'none', actors && selectActors(actors, before.pods).join(',')],
     ['--port', String(before.port), port === undefined ? undefined : String(port)],
+    ['--pods', String(before.pods !== undefined), pods === undefined ? undefined : String(pods)],
+    // Simulated nodes can be added at any time.
+    ...(before.pods
+      ? ([
+          ['--nodes', formatNodes(before.pods.nodes), nodes && formatNodes(requestNodes(nodes, nics, before))],
+        ] as const)
+      : []),
   ]
   for (const [setting, has, requested] of asked) {
     if (requested !== undefined && requested !== has)
@@ -113,26 +144,67 @@ async function rejectUnknownActors({ actors = [] }: StartRequest): Promise<void>
   resolveActors(actors)
 }
 
+/** The nodes that run pods after this start. */
+function selectPods({ name, pods, nodes, nics }: StartRequest, before: Settings | undefined): Settings['pods'] {
+  if (!(pods ?? before?.pods !== undefined)) return undefined
+  const names = nodes ?? before?.pods?.nodes.map((node) => node.name) ?? []
+  if (names.length === 0) {
+    const reason = `sandbox ${name} needs names of nodes for its pods: --nodes worker-0,worker-1`
+    throw failure(wrongUse, { reason, command: 'stackloom sandbox start' })
+  }
+  return { nodes: requestNodes(names, nics, before) }
+}
+
+/** Nodes keep the NICs of an earlier start. */
+function requestNodes(
+  names: readonly string[],
+  nics: StartRequest['nics'],
+  before: Settings | undefined,
+): readonly NodeRequest[] {
+  return names.map((name) => {
+    const earlier = before?.pods?.nodes.find((node) => node.name === name)
+    return { name, nics: nics?.[name] ?? earlier?.nics ?? DEFAULT_NICS }
+  })
+}
+
+const DEFAULT_NICS = { main: 'enp6s0' }
+
+function formatNodes(nodes: readonly NodeRequest[]): string {
+  return nodes.map(({ name, nics }) => `${name} (${Object.values(nics).join(', ')})`).join(', ')
+}
+
+async function rejectUnfitHost(pods: NonNullable<Settings['pods']>, { env }: SandboxContext): Promise<void> {
+  const findings = [...checkNodeNames(pods.nodes), ...judgeHost(await readHostFacts(env))]
+  if (findings.length > 0) throw new Failure(findings)
+}
+
 async function startStopped(
   request: StartRequest & { readonly crds: CrdSource },
   before: Settings | undefined,
+  pods: Settings['pods'],
   folder: SandboxFolder,
   context: SandboxContext,
 ): Promise<void> {
   const settings: Settings = {
     name: request.name,
     crds: request.crds,
-    netns: request.netns ?? before?.netns ?? false,
+    netns: pods !== undefined || (request.netns ?? before?.netns ?? false),
     parts,
-    actors: request.actors ?? before?.actors ?? [],
+    actors: selectActors(request.actors ?? before?.actors ?? [], pods),
+    ...(pods && { pods }),
     port: request.port ?? before?.port ?? 0,
   }
   // Read first: a release that is missing is reported before a build of minutes.
   const collection = (await exists(folder.etcd)) ? undefined : await ensureCrds(settings.crds, context.ownCrds, context)
-  const needed = new Set([...requiredPrograms.core, ...settings.parts.flatMap((part) => requiredPrograms[part])])
+  const groups = ['core', ...settings.parts, ...(pods ? (['pods'] as const) : [])] as const
+  const needed = new Set(groups.flatMap((group) => requiredPrograms[group]))
   const programs = await ensurePrograms([...needed], context)
   if (collection) await copyPreparedStore(await ensurePreparedStore(collection, context), folder)
   context.notify({ kind: 'progress', text: `starting sandbox ${request.name}` })
+  const layout = pods && planNodes(folder, pods.nodes)
+  // A crash from here on leaves nodes, and `stop` must know the sandbox.
+  if (layout) await writeSettings(folder, settings)
+  const since = context.now()
   const started = await startPrograms(
     {
       name: request.name,
@@ -141,17 +213,34 @@ async function startStopped(
       parts: settings.parts,
       netns: settings.netns,
       ephemeral: false,
+      layout,
       port: { number: settings.port, fixed: request.port !== undefined },
-      extraTasks: (kubeconfig) => actorTasks(settings.actors, kubeconfig, context),
+      extraTasks: (kubeconfig) =>
+        actorTasks(
+          settings.actors,
+          ['--kubeconfig', kubeconfig, ...(layout ? ['--node-record', folder.nodeRecord] : [])],
+          context,
+        ),
     },
     context,
   )
   await writeSettings(folder, { ...settings, port: started.port })
+  if (!layout) return
+  await loadNodeImages(layout, context)
+  context.notify({ kind: 'progress', text: 'waiting for the nodes' })
+  await withConnection(folder, context, ({ client }) =>
+    joinNodes(client, layout, { since, logs: folder.logs, signal: context.signal }),
+  )
 }
 
-function actorTasks(names: readonly string[], kubeconfig: string, { self }: SandboxContext): readonly Task[] {
+/** Where pods run, nothing simulates them. */
+function selectActors(names: readonly string[], pods: Settings['pods']): readonly string[] {
+  return pods ? names.filter((name) => name !== 'kubelet' && name !== 'services') : names
+}
+
+function actorTasks(names: readonly string[], options: readonly string[], { self }: SandboxContext): readonly Task[] {
   if (names.length === 0) return []
-  const { file, args } = toProgram([...self, 'sandbox', 'act', '--kubeconfig', kubeconfig, ...names])
+  const { file, args } = toProgram([...self, 'sandbox', 'act', ...options, ...names])
   return [{ name: 'actors', file, args, probe: { kind: 'none' }, after: ['kube-apiserver'], readyMs: 10_000 }]
 }
 
@@ -167,13 +256,27 @@ export async function sandboxStatus(name: string, { paths }: Pick<SandboxContext
     crds: settings.crds,
     netns: settings.netns,
     actors: settings.actors,
+    ...(settings.pods && { nodes: describeNodes(folder, settings.pods) }),
     server: `https://127.0.0.1:${settings.port}`,
     kubeconfig: folder.kubeconfig,
     folder: folder.root,
     ...(status && { supervisor: status.pid }),
-    programs: status?.tasks ?? [],
+    programs: status && settings.pods ? await translateIds(status) : (status?.tasks ?? []),
     findings,
   }
+}
+
+async function translateIds({ pid, tasks }: SupervisorStatus): Promise<readonly TaskStatus[]> {
+  const ids = await readProcessIds(pid)
+  return tasks.map(({ pid: inside, ...task }) => {
+    const outside = ids.get(inside ?? 0)
+    return { ...task, ...(outside !== undefined && { pid: outside }) }
+  })
+}
+
+function describeNodes(folder: SandboxFolder, pods: NonNullable<Settings['pods']>): readonly NodeStatus[] {
+  const { nodes } = planNodes(folder, pods.nodes)
+  return nodes.map(({ name, address, socket }) => ({ name, address, containerd: socket }))
 }
 
 export async function listSandboxes(context: Pick<SandboxContext, 'paths'>): Promise<readonly SandboxStatus[]> {
@@ -195,6 +298,13 @@ export async function resetSandbox(name: string, { paths }: Pick<SandboxContext,
 }
 
 async function stopFolder(folder: SandboxFolder, name: string): Promise<boolean> {
+  const ran = await stopSupervisor(folder, name)
+  // Also after a crash: what else the nodes had ended with their first process.
+  await removeCgroups(parentCgroup(folder))
+  return ran
+}
+
+async function stopSupervisor(folder: SandboxFolder, name: string): Promise<boolean> {
   try {
     const { pid } = await callSupervisor(folder.control, { do: 'stop' }, 40_000)
     await waitForExit(pid)

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { failure, formatError } from '../errors/failure.ts'
 import { badSandboxName, damagedState, unknownSandbox } from './findings.ts'
 import { type SandboxFolder, sandboxFolder } from './folder.ts'
+import type { NodeRequest } from './nodes/node-layout.ts'
 import type { SandboxPaths } from './sandbox-context.ts'
 
 export const crdSets = ['today', '2023', 'own', 'own-2023', 'none'] as const
@@ -18,6 +19,8 @@ export interface Settings {
   /** Programs in addition to etcd and the API server. */
   readonly parts: readonly Part[]
   readonly actors: readonly string[]
+  /** The nodes that run pods; absent in a sandbox without. */
+  readonly pods?: { readonly nodes: readonly NodeRequest[] }
   /** The API port on this machine; kept, so that copies of the kubeconfig stay valid. */
   readonly port: number
 }

@@ -1,4 +1,5 @@
 /** Starts the programs of a sandbox folder: certificates, ports, kubeconfigs, supervisor, webhook configuration. */
+import type { ChildProcess } from 'node:child_process'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type Failure, failure } from '../errors/failure.ts'
@@ -7,13 +8,7 @@ import type { Exec } from '../exec/process.ts'
 import { type Connection, connect } from '../kube/connect.ts'
 import { mentionsDiskFull, toDiskFullFailure } from './build/cache-folder.ts'
 import type { ProgramPaths } from './build/ensure-programs.ts'
-import {
-  type CertificateName,
-  ensureCertificates,
-  renderKubeconfig,
-  writeKubeconfig,
-  writeWebhookCertificate,
-} from './certificates.ts'
+import { ensureCertificates, renderKubeconfig, writeKubeconfig, writeWebhookCertificate } from './certificates.ts'
 import { reconcileAdmission } from './cluster-objects.ts'
 import {
   apiPortChanged,
@@ -28,6 +23,10 @@ import {
 } from './findings.ts'
 import { logFile, type SandboxFolder } from './folder.ts'
 import { findNamespaceProblem, type LaunchedSupervisor, launchSupervisor, parentDeathWrapper } from './launch.ts'
+import { removeCgroups } from './nodes/cgroups.ts'
+import { nodeCertificates } from './nodes/node-certificates.ts'
+import { writeNodeFiles } from './nodes/node-files.ts'
+import { CONTROL_ADDRESS, type NodeLayout, setupFile } from './nodes/node-layout.ts'
 import {
   findFreePorts,
   type HeldPort,
@@ -48,6 +47,8 @@ export interface StartProgramsRequest {
   readonly parts: readonly Part[]
   readonly netns: boolean
   readonly ephemeral: boolean
+  /** The nodes that run pods; requires `netns`. */
+  readonly layout?: NodeLayout | undefined
   /** The preferred API port, 0 for any; `fixed` when no other port may be used. */
   readonly port: { readonly number: number; readonly fixed: boolean }
   /** Additional tasks; the kubeconfig is valid where they run. */
@@ -102,27 +103,34 @@ class PortConflict extends Error {
 }
 
 async function startOnce(request: StartProgramsRequest, context: StartContext): Promise<StartedPrograms> {
-  const { name, folder, programs, netns, ephemeral } = request
+  const { name, folder, programs, netns, ephemeral, layout } = request
   const findings: Finding[] = []
   const apiPort = await holdApiPort(request, findings)
   try {
     const ports = netns ? namespacePorts : await findFreePorts(apiPort.port)
     const parts = await selectParts(request, ports, findings)
     await mkdir(folder.logs, { recursive: true, mode: 0o700 })
-    await ensureCertificates(folder, context.now())
+    await ensureCertificates(folder, context.now(), layout && nodeCertificates(layout))
     const contextName = `stackloom-${name}`
-    for (const leaf of ['controller-manager', 'metallb', 'admin'] as const) {
+    const clients = ['controller-manager', 'metallb', 'admin', ...(layout ? ['scheduler'] : [])]
+    for (const leaf of clients) {
       await writeKubeconfig(kubeconfigPath(folder, leaf), await renderKubeconfig(folder, leaf, contextName, ports.api))
     }
     await writeKubeconfig(folder.kubeconfig, await renderKubeconfig(folder, 'admin', contextName, apiPort.port))
     const webhookTmp = await writeWebhookCertificate(folder)
+    if (layout) {
+      const kubeconfig = (certificate: string): Promise<string> =>
+        renderKubeconfig(folder, certificate, contextName, ports.api, CONTROL_ADDRESS)
+      await writeNodeFiles({ folder, layout, programs, kubeconfig })
+    }
     const tasks = programTable({
       folder,
       programs,
       ports,
       parts,
       webhookTmpDir: webhookTmp,
-      kubeconfigPath: (leaf) => kubeconfigPath(folder, leaf as CertificateName),
+      layout,
+      kubeconfigPath: (leaf) => kubeconfigPath(folder, leaf),
     })
     const spec: SupervisorSpec & { readonly findings: readonly Finding[] } = {
       name,
@@ -142,13 +150,22 @@ async function startOnce(request: StartProgramsRequest, context: StartContext): 
       folder,
       netns,
       ephemeral,
+      setupFile: layout && setupFile(folder),
       ...(netns && { listenFd: apiPort.fd }),
     })
     // The supervisor accepts on it now; two processes accepting on one socket would take each other's connections.
     await apiPort.close()
     if (context.signal?.aborted) {
-      launched.process.kill('SIGTERM')
+      launched.process.kill(layout ? 'SIGKILL' : 'SIGTERM')
+      if (layout) {
+        await ended(launched.process)
+        await removeCgroups(layout.cgroup)
+      }
       throw failure(startInterrupted, { name }, { exitCode: 130 })
+    }
+    if (launched.outcome.kind === 'failed' && layout) {
+      await ended(launched.process)
+      await removeCgroups(layout.cgroup)
     }
     if (launched.outcome.kind === 'failed') throw await explainFailure(request, launched.outcome)
     await withConnection(folder, context, (connection) => reconcileAdmission(connection.client, folder, parts))
@@ -158,7 +175,12 @@ async function startOnce(request: StartProgramsRequest, context: StartContext): 
   }
 }
 
-function kubeconfigPath(folder: SandboxFolder, certificate: CertificateName): string {
+function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
+  return new Promise((resolve) => child.once('exit', () => resolve()))
+}
+
+function kubeconfigPath(folder: SandboxFolder, certificate: string): string {
   return path.join(folder.pki, `${certificate}.kubeconfig`)
 }
 

@@ -2,7 +2,7 @@
 import { closeSync, openSync, renameSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { request } from 'node:https'
-import { connect } from 'node:net'
+import { connect, type NetConnectOpts } from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describeExit, type RunningProcess, startProcess, toProgram } from '../exec/process.ts'
@@ -55,8 +55,8 @@ export function superviseTask(task: Task, context: TaskContext): SupervisedTask 
       ended = describeExit(ending)
     })
     const deadline = performance.now() + task.readyMs
-    // A single TCP connection proves little: another process may listen there while the program is exiting.
-    let required = task.probe.kind === 'tcp' ? 2 : 1
+    // A single connection proves little: another process may listen there while the program is exiting.
+    let required = task.probe.kind === 'tcp' || task.probe.kind === 'socket' ? 2 : 1
     for (let problem = await probe(); ; problem = await probe()) {
       if (ended) throw new Error(ended)
       if (!problem) required -= 1
@@ -134,7 +134,8 @@ type ProbeOnce = () => Promise<string | undefined>
 
 async function createProbe(probe: ReadinessProbe, pki: string): Promise<ProbeOnce> {
   if (probe.kind === 'none') return async () => undefined
-  if (probe.kind === 'tcp') return () => probeTcp(probe.port)
+  if (probe.kind === 'tcp') return () => probeConnection({ port: probe.port, host: probe.host ?? '127.0.0.1' })
+  if (probe.kind === 'socket') return () => probeConnection({ path: probe.path })
   const [ca, cert, key] = await Promise.all(
     ['ca.crt', `${probe.pair}.crt`, `${probe.pair}.key`].map((name) => readFile(path.join(pki, name))),
   )
@@ -153,9 +154,9 @@ async function createProbe(probe: ReadinessProbe, pki: string): Promise<ProbeOnc
     })
 }
 
-function probeTcp(port: number): Promise<string | undefined> {
+function probeConnection(target: NetConnectOpts): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' })
+    const socket = connect(target)
     socket.once('connect', () => {
       socket.destroy()
       resolve(undefined)

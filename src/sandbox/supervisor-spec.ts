@@ -2,7 +2,8 @@
 
 /** How to check that a task is ready. */
 export type ReadinessProbe =
-  | { readonly kind: 'tcp'; readonly port: number }
+  | { readonly kind: 'tcp'; readonly port: number; readonly host?: string }
+  | { readonly kind: 'socket'; readonly path: string }
   | { readonly kind: 'https'; readonly port: number; readonly path: string; readonly pair: string }
   /** Ready as soon as it runs. */
   | { readonly kind: 'none' }
@@ -18,6 +19,9 @@ export interface Task {
   /** The time limit for becoming ready. */
   readonly readyMs: number
 }
+
+/** Set where the supervisor has its own process ids: the id by which the rest of the machine knows its first process. */
+export const OUTER_PID = 'STACKLOOM_SUPERVISOR_PID'
 
 export interface SupervisorSpec {
   readonly name: string

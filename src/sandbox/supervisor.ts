@@ -9,7 +9,13 @@ import { type ControlRequest, createControlServer } from './control.ts'
 import { logFile, type SandboxFolder } from './folder.ts'
 import { type Forwarder, forward } from './forward.ts'
 import { type SupervisedTask, superviseTask } from './supervised-task.ts'
-import type { StartFailure, SupervisorSpec, SupervisorStatus, Task } from './supervisor-spec.ts'
+import {
+  OUTER_PID,
+  type StartFailure,
+  type SupervisorSpec,
+  type SupervisorStatus,
+  type Task,
+} from './supervisor-spec.ts'
 
 /** Reported to the launcher once, on standard output. */
 export type StartOutcome = { readonly kind: 'ready' } | ({ readonly kind: 'failed' } & StartFailure)
@@ -28,7 +34,7 @@ export async function supervise(folder: SandboxFolder): Promise<void> {
   const forwarders: Forwarder[] = []
   let ready = false
   const status = (): SupervisorStatus => ({
-    pid: process.pid,
+    pid: Number(process.env[OUTER_PID] ?? process.pid),
     ready,
     tasks: [...tasks.values()].map((task) => task.status()),
   })

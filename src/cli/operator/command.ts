@@ -82,6 +82,11 @@ function defineRun(command: Command, { io, act }: CommandContext): void {
       'terminate an Ansible run after this time, such as 90s or 1h30m; 1h by default',
       parseRunTimeLimit,
     )
+    .option(
+      '--shutdown-delay <duration>',
+      'go on for this time after SIGTERM, while connections still arrive; 5s with --webhook-service, otherwise 0s',
+      parseShutdownDelay,
+    )
     .option('--no-leader-election', 'start without waiting for leadership: safe with several operators, but slower')
   withPolicyOptions(run, 'or-environment').action((options: RunOptions) =>
     act(async () => (await import('./run.ts')).runCommand(options, io)),
@@ -120,6 +125,12 @@ function defineCrds(command: Command, { io, act }: CommandContext): void {
 function parseRunTimeLimit(text: string): number {
   const ms = parseDuration(text)
   if (ms === undefined || ms < 1_000) throw new InvalidArgumentError('a duration such as 90s or 1h30m')
+  return ms
+}
+
+function parseShutdownDelay(text: string): number {
+  const ms = parseDuration(text)
+  if (ms === undefined) throw new InvalidArgumentError('a duration such as 5s')
   return ms
 }
 

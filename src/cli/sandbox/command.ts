@@ -1,6 +1,8 @@
 /** `stackloom sandbox`: runs a cluster of real programs on this machine. */
 import type { Command } from 'commander'
+import { runProcess } from '../../exec/process.ts'
 import { type CommandContext, withExamples } from '../command.ts'
+import { defineImage } from './image.ts'
 import { defineLogs } from './logs.ts'
 import { defineStart } from './start.ts'
 import { defineKubeconfig, defineReset, defineStatus, defineStop } from './state.ts'
@@ -19,6 +21,7 @@ export function define(command: Command, context: CommandContext): void {
     defineKubeconfig,
     defineReset,
     defineLogs,
+    defineImage,
     defineSupervise,
     defineAct,
   ]) {
@@ -46,14 +49,17 @@ function defineAct(parent: Command, { io, act }: CommandContext): void {
   parent
     .command('act', { hidden: true })
     .requiredOption('--kubeconfig <file>')
+    .option('--node-record <file>')
     .argument('<names...>')
-    .action((names: readonly string[], { kubeconfig }: { kubeconfig: string }) =>
+    .action((names: readonly string[], { kubeconfig, nodeRecord }: { kubeconfig: string; nodeRecord?: string }) =>
       act(async () => {
         const { connect } = await import('../../kube/connect.ts')
         const { runActors } = await import('../../sandbox/actors/registry.ts')
         const connection = await connect({ kubeconfig, env: {} })
         const log = (entry: object): void => io.stderr(`${JSON.stringify(entry)}\n`)
-        await runActors({ connection, names, signal: io.stop, log })
+        const { createConfigureNode } = await import('../../sandbox/nodes/configure-node.ts')
+        const configureNode = nodeRecord === undefined ? undefined : await createConfigureNode(nodeRecord, runProcess)
+        await runActors({ connection, names, signal: io.stop, log, configureNode })
         await connection.close()
         return 0
       }),

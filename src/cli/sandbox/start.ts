@@ -1,7 +1,12 @@
 /** `sandbox start`: creates or restarts a sandbox and waits until it is ready. */
 import { type Command, InvalidArgumentError } from 'commander'
+import { Failure } from '../../errors/failure.ts'
+import type { NodeRequest } from '../../sandbox/nodes/node-layout.ts'
+import type { StartRequest } from '../../sandbox/sandbox.ts'
 import { crdSets } from '../../sandbox/settings.ts'
 import { type CommandContext, withExamples } from '../command.ts'
+import { readInput } from '../files.ts'
+import type { Io } from '../io.ts'
 import { printFindings } from '../output/findings.ts'
 import { type Format, outputOption } from '../output/format.ts'
 import { DEFAULT_NAME, sandboxContext } from './context.ts'
@@ -15,6 +20,9 @@ interface StartOptions {
   readonly port?: number
   readonly actors?: readonly string[]
   readonly nodes?: readonly string[]
+  readonly pods?: boolean
+  readonly nics?: readonly string[]
+  readonly file?: string
   readonly output: Format
 }
 
@@ -25,6 +33,7 @@ export function defineStart(parent: Command, { io, act }: CommandContext): void 
       'stackloom sandbox start',
       'stackloom sandbox start --name fr6 --crd 18.0-fr6',
       'stackloom sandbox start --name two --netns --actors nmstate,olm --nodes worker-0,worker-1,worker-2',
+      'stackloom sandbox start --name three --pods -f site.yaml --actors nmstate   # as root on Linux',
     ],
   )
     .option('--name <name>', 'name of the sandbox', DEFAULT_NAME)
@@ -42,6 +51,10 @@ export function defineStart(parent: Command, { io, act }: CommandContext): void 
       names,
     )
     .option('--nodes <names>', 'create these worker Nodes: worker-0,worker-1', names)
+    .option('--pods', 'run pods: each node gets its own network, containerd, kubelet and kube-proxy (Linux, root)')
+    .option('--no-pods', 'run no pods')
+    .option('--nics <names>', 'with --pods, the NICs of each node: enp6s0,enp7s0 (default: enp6s0)', names)
+    .option('-f, --file <file>', 'take the nodes and their NICs from this site file')
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((options: StartOptions) =>
       act(async () => {
@@ -52,8 +65,9 @@ export function defineStart(parent: Command, { io, act }: CommandContext): void 
         const crds = options.crd === undefined ? undefined : await locateCrds(options.crd, io.cwd, context.paths)
         try {
           const actors = await actorNames(options.actors)
+          const { nodes, nics } = await readNodes(options, io)
           const status = await startSandbox(
-            { ...options, ...(crds !== undefined && { crds }), ...(actors && { actors }) },
+            { ...options, nodes, nics, ...(crds !== undefined && { crds }), ...(actors && { actors }) },
             context,
           )
           end()
@@ -65,6 +79,28 @@ export function defineStart(parent: Command, { io, act }: CommandContext): void 
         }
       }),
     )
+}
+
+/** From the site file, or as the options say; an option wins. */
+async function readNodes({ nodes, nics, file }: StartOptions, io: Io): Promise<Pick<StartRequest, 'nodes' | 'nics'>> {
+  const fromSite = file === undefined ? [] : await readSiteNodes(file, io)
+  const selected = nodes ?? (fromSite.length > 0 ? fromSite.map(({ name }) => name) : undefined)
+  const listed = nics && Object.fromEntries(nics.entries())
+  const known = fromSite.map((node): [string, Readonly<Record<string, string>>] => [node.name, node.nics])
+  const byNode = listed ? (selected ?? []).map((name): [string, typeof listed] => [name, listed]) : known
+  return { nodes: selected, nics: byNode.length > 0 ? Object.fromEntries(byNode) : undefined }
+}
+
+async function readSiteNodes(file: string, io: Io): Promise<readonly NodeRequest[]> {
+  const { readSite } = await import('../../site/read.ts')
+  const { site, findings } = readSite(await readInput(file, io, 'stackloom init'), file)
+  if (!site) throw new Failure(findings)
+  const { nodes, bonds } = site.cluster
+  return nodes.map(({ name, nics }) => {
+    // A bond is a NIC of the sandbox; its ports are NICs that are connected to nothing else.
+    const ports = bonds.filter((bond) => Object.values(nics).includes(bond.name)).flatMap((bond) => bond.ports)
+    return { name, nics: { ...nics, ...Object.fromEntries(ports.map((port) => [port, port])) } }
+  })
 }
 
 function portNumber(text: string): number {

@@ -84,6 +84,7 @@ export async function printStatus(status: SandboxStatus, output: Format, io: Io)
     ['kubeconfig', status.kubeconfig],
     ['CRDs', status.crds],
     ['network', status.netns ? 'its own namespace' : 'loopback of this machine'],
+    ...(status.nodes ? [['nodes', status.nodes.map(({ name }) => name).join(', ')] as const] : []),
     ...(status.actors.length > 0 ? [['actors', status.actors.join(', ')] as const] : []),
   ]
   const width = Math.max(...facts.map(([name]) => name.length))

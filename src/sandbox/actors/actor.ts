@@ -1,12 +1,15 @@
 /** Defines actors: controllers that simulate programs which cannot run in a sandbox. They follow documented behaviour. */
 import type { Connection } from '../../kube/connect.ts'
 import type { Runtime } from '../../kube/runtime.ts'
+import type { ConfigureNode } from '../nodes/configure-node.ts'
 
 export interface ActorDeps {
   readonly runtime: Runtime
   readonly transport: Connection['transport']
   /** How long one step of the simulated program takes. */
   readonly stepMs: number
+  /** Configures the interfaces of a node, where nodes have some. */
+  readonly configureNode?: ConfigureNode | undefined
 }
 
 export interface Actor {

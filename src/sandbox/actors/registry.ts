@@ -4,6 +4,7 @@ import type { Connection } from '../../kube/connect.ts'
 import type { Log } from '../../kube/log.ts'
 import { createRuntime } from '../../kube/runtime.ts'
 import { unknownActor } from '../findings.ts'
+import type { ConfigureNode } from '../nodes/configure-node.ts'
 import type { Actor } from './actor.ts'
 import { kubelet } from './kubelet.ts'
 import { nmstate } from './nmstate/nmstate-actor.ts'
@@ -31,6 +32,7 @@ export interface RunActorsOptions {
   readonly names: readonly string[]
   readonly signal: AbortSignal
   readonly stepMs?: number
+  readonly configureNode?: ConfigureNode | undefined
   readonly log?: Log
   /** Replaces the default actors. */
   readonly registry?: Readonly<Record<string, Actor>>
@@ -38,10 +40,10 @@ export interface RunActorsOptions {
 
 /** Runs the actors until the signal is aborted. */
 export async function runActors(options: RunActorsOptions): Promise<void> {
-  const { connection, names, signal, stepMs = 200, log, registry = actors } = options
+  const { connection, names, signal, stepMs = 200, log, configureNode, registry = actors } = options
   const runtime = createRuntime({ client: connection.client, ...(log && { log }) })
   for (const actor of resolveActors(names, registry))
-    actor.addControllers({ runtime, transport: connection.transport, stepMs })
+    actor.addControllers({ runtime, transport: connection.transport, stepMs, configureNode })
   await runtime.run(signal)
 }
 

@@ -46,6 +46,7 @@ export async function launchOperator(
     healthPort,
     bind: '127.0.0.1',
     leaderElection: false,
+    shutdownDelay: 0,
     ...changes,
   }
   let ended: unknown

@@ -2,7 +2,7 @@
  * Builds the Job of an attempt: a pod that runs ansible-runner in upstream's image, in upstream's form.
  *
  * Pure. Two fields differ from upstream, so that an attempt has one end: the Job never retries, and its pod is not
- * replaced while it still terminates.
+ * replaced while it still terminates. A third one lets nodes without a registry run it.
  */
 import { createHash } from 'node:crypto'
 import type { KubeObject } from '../../../api/object.ts'
@@ -45,7 +45,8 @@ export function buildJob(attempt: Attempt, inputs: RunInputs, settings: JobSetti
   const container = {
     name: spec.name ?? 'openstackansibleee',
     image: spec.image || settings.image || STANDARD_IMAGE,
-    imagePullPolicy: 'Always',
+    // Upstream always pulls; a cluster without that registry, whose nodes have the image, could run nothing.
+    imagePullPolicy: 'IfNotPresent',
     args: spec.args ?? ['ansible-runner', 'run', '/runner', '-p', playbookName(spec), '-i', name],
     // First: a variable of the run itself wins.
     env: [...sshEnv(run, inputs), ...(spec.env ?? []), ...runnerEnv(run)],

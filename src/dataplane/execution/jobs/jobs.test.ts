@@ -17,6 +17,7 @@ const podOf = (ansibleRun: AnsibleRun, number = 1) => {
   return template.spec.containers[0] as {
     readonly args: string[]
     readonly env: { name: string; value: string }[]
+    readonly imagePullPolicy: string
   }
 }
 
@@ -40,6 +41,10 @@ describe('buildJob', () => {
       RUNNER_CMDLINE: '--tags x --limit h',
       RUNNER_EXTRA_VARS: '{"a":1}',
     })
+  })
+
+  it('uses the image that a node has, so that it runs without a registry', () => {
+    expect(podOf(run({})).imagePullPolicy).toBe('IfNotPresent')
   })
 
   it('passes a playbook name of a collection and a custom command unchanged', () => {

@@ -1,11 +1,13 @@
 /**
- * Simulates the handlers of kubernetes-nmstate: writes an enactment per matching node and the network state of the node.
+ * Simulates the handlers of kubernetes-nmstate: writes an enactment per matching node and the network state of the node. Where
+ * nodes have interfaces, they are configured.
  * A state that nmstate would refuse fails. More failures are simulated by annotations: `nmstate-failure: MESSAGE` on a Node,
  * `nmstate-fails-on: NODE,NODE` on a policy. `nics: NIC,NIC` on a Node lists its NICs; without it any NIC exists.
  */
 import { type Condition, formatTimestamp, type KubeObject } from '../../../api/object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Request } from '../../../kube/controller.ts'
+import type { ConfigureNode } from '../../nodes/configure-node.ts'
 import { type Actor, type ActorDeps, annotation } from '../actor.ts'
 import { updateConditions } from '../actor-status.ts'
 import {
@@ -37,7 +39,8 @@ export const nmstate: Actor = {
   simulates: 'kubernetes-nmstate: NodeNetworkConfigurationPolicy to enactments, conditions and NodeNetworkState',
   source: 'kubernetes-nmstate 0.86.0: controllers/handler, pkg/policyconditions, pkg/enactmentstatus',
   needs: [],
-  addControllers: ({ runtime, stepMs }: ActorDeps) => {
+  addControllers: ({ runtime, stepMs, configureNode }: ActorDeps) => {
+    const configure = configureNode && rememberConfigured(configureNode)
     const policies = runtime.cache({ kind: POLICY })
     const nodes = runtime.cache({ kind: NODE })
     const { client } = runtime
@@ -54,7 +57,7 @@ export const nmstate: Actor = {
         const matching = nodes.list().filter((node) => matches(node, policy))
         const names = new Set(matching.map((node) => node.metadata.name))
         await removeEnactments(client, request, (node) => names.has(node))
-        const done = await advancePolicy(client, policy, matching, formatTimestamp(clock.now()))
+        const done = await advancePolicy(client, policy, matching, formatTimestamp(clock.now()), configure)
         return done ? undefined : { requeueAfterMs: stepMs }
       },
     })
@@ -85,12 +88,31 @@ function matches(node: KubeObject, policy: KubeObject): boolean {
   return Object.entries(policySpec(policy).nodeSelector ?? {}).every(([key, value]) => labels[key] === value)
 }
 
+type ConfigurePolicy = (node: KubeObject, policy: KubeObject, progress: Progress) => Promise<string | undefined>
+
+/**
+ * Configures a node when it is its turn, and once more when this program starts: the interfaces of nodes do not survive a stop
+ * of the sandbox, and those of a real node do.
+ */
+function rememberConfigured(configureNode: ConfigureNode): ConfigurePolicy {
+  const configured = new Set<string>()
+  return async (node, policy, progress) => {
+    const key = `${enactmentName(node, policy)} ${policy.metadata.generation}`
+    const isDue = progress.kind === 'progressing' || progress.kind === 'retrying'
+    if (!isDue && (progress.kind !== 'available' || configured.has(key))) return undefined
+    const reason = await configureNode(node.metadata.name, policySpec(policy).desiredState ?? {})
+    if (reason === undefined) configured.add(key)
+    return reason
+  }
+}
+
 /** Advances every node by one step; returns true when all are final. */
 async function advancePolicy(
   client: KubeClient,
   policy: KubeObject,
   nodes: readonly KubeObject[],
   now: string,
+  configure: ConfigurePolicy | undefined,
 ): Promise<boolean> {
   const generation = policy.metadata.generation ?? 1
   const enactments = await Promise.all(
@@ -98,7 +120,7 @@ async function advancePolicy(
   )
   const known: NodeProgress[] = []
   for (const [index, node] of nodes.entries()) {
-    known.push(await readProgress(client, node, policy, enactmentStatus(enactments[index])))
+    known.push(await readProgress(client, node, policy, enactmentStatus(enactments[index]), configure))
   }
   const limit = unavailableLimit(policySpec(policy).maxUnavailable, nodes.length)
   const after = advanceNodes(known, limit)
@@ -119,6 +141,7 @@ async function readProgress(
   node: KubeObject,
   policy: KubeObject,
   { policyGeneration, retryCount, conditions = [] }: EnactmentStatus,
+  configure: ConfigurePolicy | undefined,
 ): Promise<NodeProgress> {
   const generation = policy.metadata.generation ?? 1
   const attempts = retryCount?.[String(generation)] ?? 0
@@ -126,7 +149,9 @@ async function readProgress(
   const simulated = simulatedFailure(node, policy)
   // Only a node that is being configured can fail.
   const isDue = simulated === undefined && before !== undefined && !isFinal(before)
-  const reason = isDue ? await findStateRefusal(client, node, policy) : undefined
+  const refusal = isDue ? await findStateRefusal(client, node, policy) : undefined
+  const isConfigured = simulated === undefined && before !== undefined && refusal === undefined
+  const reason = isConfigured ? await configure?.(node, policy, before) : refusal
   return { node: node.metadata.name, before, failure: reason ? formatFailure(node, reason) : simulated }
 }
 

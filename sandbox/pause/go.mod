@@ -1,0 +1,3 @@
+module stackloom.dev/sandbox/pause
+
+go 1.25.0

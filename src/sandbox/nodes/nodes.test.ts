@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import { sandboxFolder } from '../folder.ts'
+import { notReadyReason } from './join-nodes.ts'
+import { planNodes } from './node-layout.ts'
+import { checkNodeNames } from './node-names.ts'
+import { setupCommands } from './node-namespace.ts'
+import { parseInnermostId } from './process-ids.ts'
+import { judgeHost } from './requirements.ts'
+import { setupScript } from './setup-script.ts'
+
+const fit = { platform: 'linux', isRoot: true, cgroups: ['/sys/fs/cgroup'], missing: [] }
+
+const node = (name: string, nics = ['enp6s0']) => ({ name, nics: Object.fromEntries(nics.entries()) })
+
+describe('the nodes of a sandbox', () => {
+  it('share no cgroup, socket or folder with those of another sandbox', () => {
+    const [first, second] = ['one', 'two'].map((name) =>
+      planNodes(sandboxFolder(`/sandboxes/${name}`), [node('worker-0')]),
+    )
+    expect(first?.cgroup).not.toBe(second?.cgroup)
+    expect(first?.nodes[0]?.socket).not.toBe(second?.nodes[0]?.socket)
+    expect(first?.nodes[0]?.cgroup).toBe(`${first?.cgroup}/worker-0`)
+  })
+
+  it('have interface names of at most 15 characters', () => {
+    const nodes = Array.from({ length: 50 }, (_, index) => node(`worker-${index}`))
+    const layout = planNodes(sandboxFolder('/x'), nodes)
+    const created = setupCommands('/x', layout, []).flatMap((command) => {
+      const verb = command.indexOf('add')
+      return command[verb - 1] === 'link' ? [command[verb + 1] ?? ''] : []
+    })
+    expect(created.length).toBe(1 + 50 + 1 + 50)
+    expect(created.filter((name) => name.length > 15)).toEqual([])
+  })
+
+  it.each([
+    [['worker-0', 'worker-0'], ['enp6s0'], ["'worker-0' cannot be a node of a sandbox with pods"]],
+    [['../etc'], ['enp6s0'], ["'../etc' cannot be a node of a sandbox with pods"]],
+    [
+      ['w'],
+      ['eth0', 'a name'],
+      ["'eth0' cannot be a NIC of a sandbox with pods", "'a name' cannot be a NIC of a sandbox with pods"],
+    ],
+    [['worker-0'], ['enp6s0.1'], []],
+  ])('are refused with names that cannot be used: %o %o', (nodes, nics, messages) => {
+    expect(checkNodeNames(nodes.map((name) => node(name, nics))).map(({ message }) => message)).toEqual(messages)
+  })
+
+  it('are refused where they cannot run, with the packages that are missing', () => {
+    expect(judgeHost(fit)).toEqual([])
+    expect(judgeHost({ ...fit, platform: 'darwin' })[0]?.message).toContain('this is darwin, not Linux')
+    expect(judgeHost({ ...fit, isRoot: false })[0]?.message).toContain('this user is not root')
+    expect(judgeHost({ ...fit, cgroups: [] })[0]?.code).toBe('SL1239')
+    expect(judgeHost({ ...fit, missing: ['ctr', 'containerd', 'nft'] })[0]?.remedy).toContain('containerd nftables`')
+  })
+
+  it('are ready when their kubelet has said so since the start', () => {
+    const node = (status: string, lastHeartbeatTime: string, taints: readonly object[] = []) => ({
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: 'worker-0' },
+      spec: { taints },
+      status: { conditions: [{ type: 'Ready', status, message: 'no CNI', lastHeartbeatTime }] },
+    })
+    const since = Date.parse('2026-11-17T12:00:00.700Z')
+    expect(notReadyReason(node('True', '2026-11-17T12:00:00Z'), since)).toBeUndefined()
+    expect(notReadyReason(node('True', '2026-11-17T11:59:59Z'), since)).toBe('its kubelet has not reported yet')
+    expect(notReadyReason(node('False', '2026-11-17T12:00:05Z'), since)).toBe('no CNI')
+    const tainted = node('True', '2026-11-17T12:00:05Z', [{ key: 'node.kubernetes.io/not-ready' }])
+    expect(notReadyReason(tainted, since)).toBe('it has the taint not-ready')
+  })
+
+  it('know processes by their own id', () => {
+    expect(parseInnermostId('Name:\tetcd\nNSpid:\t28265\t184\nThreads:\t1\n')).toBe(184)
+    expect(parseInnermostId('')).toBeUndefined()
+  })
+
+  it('are created by a script that quotes what the shell would read', () => {
+    expect(setupScript([['echo', "it's", 'a b', '$HOME']])).toContain(`echo 'it'\\''s' 'a b' '$HOME'\n`)
+  })
+})

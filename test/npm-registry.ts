@@ -1,0 +1,72 @@
+/**
+ * Serves the locked npm packages on loopback, from the cache that `npm ci` has filled on this machine, for a build that
+ * must not use a network.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import path from 'node:path'
+
+export interface NpmRegistry {
+  readonly url: string
+  readonly close: () => void
+}
+
+interface LockedPackage {
+  readonly version: string
+  readonly integrity?: string
+  readonly optional?: boolean
+  readonly dependencies?: object
+  readonly optionalDependencies?: object
+  readonly bin?: object
+  readonly os?: readonly string[]
+  readonly cpu?: readonly string[]
+  readonly libc?: readonly string[]
+  readonly engines?: object
+}
+
+/** Names a package that the cache does not have instead. */
+export async function serveLockedPackages(
+  lockFile: string,
+  cache: string,
+): Promise<NpmRegistry | { readonly missing: string }> {
+  const { packages } = JSON.parse(readFileSync(lockFile, 'utf8')) as { packages: Record<string, LockedPackage> }
+  const locked = Object.entries(packages).flatMap(([place, entry]) => {
+    const name = place.split('node_modules/').at(-1) ?? ''
+    const file = entry.integrity === undefined ? undefined : contentPath(cache, entry.integrity)
+    return name === '' || file === undefined ? [] : [{ name, file, entry }]
+  })
+  // An optional package is needed if it is made for this machine.
+  const isNeeded = ({ optional, os, cpu, libc }: LockedPackage): boolean =>
+    (os?.includes(process.platform) ?? !optional) && (cpu?.includes(process.arch) ?? true) && !libc?.includes('musl')
+  const absent = locked.find(({ entry, file }) => isNeeded(entry) && !existsSync(file))
+  if (absent) return { missing: absent.name }
+  const server = createServer((request, response) => {
+    const [, tarball, version] = /^\/-\/(.*)\/([^/]+)\.tgz$/.exec(decodeURIComponent(request.url ?? '')) ?? []
+    if (tarball !== undefined) {
+      const found = locked.find(({ name, entry }) => name === tarball && entry.version === version)
+      if (found) return void response.end(readFileSync(found.file))
+    }
+    const name = decodeURIComponent(request.url ?? '').slice(1)
+    const versions = locked
+      .filter((candidate) => candidate.name === name)
+      .map(({ entry }) => {
+        const dist = { integrity: entry.integrity, tarball: `${url}/-/${name}/${entry.version}.tgz` }
+        return [entry.version, { name, ...entry, dist }] as const
+      })
+    if (versions.length === 0) return void response.writeHead(404).end()
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ name, 'dist-tags': {}, versions: Object.fromEntries(versions) }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { url, close: () => server.close() }
+}
+
+/** Where npm's cache has the content with this checksum. */
+function contentPath(cache: string, integrity: string): string | undefined {
+  const [algorithm = '', sum = ''] = integrity.split(' ')[0]?.split(/-(.*)/) ?? []
+  if (algorithm !== 'sha512') return undefined
+  const hex = Buffer.from(sum, 'base64').toString('hex')
+  return path.join(cache, '_cacache', 'content-v2', algorithm, hex.slice(0, 2), hex.slice(2, 4), hex.slice(4))
+}

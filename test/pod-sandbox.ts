@@ -1,0 +1,180 @@
+/**
+ * Provides a sandbox with nodes that run pods to the tests of a file. It is started as by `sandbox start --pods`, in a folder of
+ * its own, and reset at the end. At most two run at a time on one machine, together with other test clusters.
+ */
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
+import type { Condition, KubeObject } from '../src/api/object.ts'
+import { runProcess, succeeded, toProgram } from '../src/exec/process.ts'
+import type { KubeClient } from '../src/kube/client.ts'
+import { connect } from '../src/kube/connect.ts'
+import { ensurePrograms, isBuilt } from '../src/sandbox/build/ensure-programs.ts'
+import { PAUSE_REFERENCE } from '../src/sandbox/images/image-table.ts'
+import type { NodeLayout } from '../src/sandbox/nodes/node-layout.ts'
+import { judgeHost, readHostFacts } from '../src/sandbox/nodes/requirements.ts'
+import type { ProcessLock } from '../src/sandbox/process-lock.ts'
+import { requiredPrograms } from '../src/sandbox/program-table.ts'
+import { programs } from '../src/sandbox/programs.ts'
+import { resetSandbox, type SandboxContext, type StartRequest, startSandbox } from '../src/sandbox/sandbox.ts'
+import { locateSandbox } from '../src/sandbox/settings.ts'
+import { takeClusterSlot } from './cluster.ts'
+import { sandboxContext } from './sandbox-context.ts'
+
+export interface PodSandbox {
+  readonly client: KubeClient
+  readonly kubeconfig: string
+  readonly layout: NodeLayout
+  readonly name: string
+  readonly context: SandboxContext
+  /** The id of the process whose end ends the sandbox. */
+  readonly pid: number
+  /** Runs a command in namespaces of the sandbox: those of a node, of the switches, or of the control plane. */
+  readonly run: (where: string, command: readonly string[]) => Promise<string>
+}
+
+export type PodSandboxOptions = Omit<StartRequest, 'name' | 'pods'>
+
+/** `prepare` runs before the tests, where pods can run. */
+export function usePodSandbox(
+  options: PodSandboxOptions,
+  prepare: (sandbox: PodSandbox) => Promise<void> = async () => undefined,
+): PodSandbox {
+  let started: { readonly sandbox: PodSandbox; readonly stop: () => Promise<void> } | undefined
+  let refusal: string | undefined
+  beforeAll(async () => {
+    refusal = await preparePods()
+    if (refusal !== undefined) return
+    started = await startPodSandbox('pods', options)
+    await prepare(started.sandbox)
+  }, PREPARE_MS)
+  beforeEach((context) => {
+    if (refusal !== undefined) context.skip(refusal)
+  })
+  afterAll(() => started?.stop(), 120_000)
+  return new Proxy({} as PodSandbox, {
+    get: (_, field) => {
+      if (!started) throw new Error('the sandbox is there in tests and hooks only')
+      return started.sandbox[field as keyof PodSandbox]
+    },
+  })
+}
+
+/** Programs may have to be built first. */
+const PREPARE_MS = 2_400_000
+
+/** Builds what pods need, if this run may build; returns why no pods can run here, or undefined. */
+async function preparePods(): Promise<string | undefined> {
+  const [problem] = judgeHost(await readHostFacts(process.env))
+  if (problem) return `${problem.message}; ${problem.remedy}`
+  const context = sandboxContext()
+  if (process.env['STACKLOOM_BUILD_ALL'] === '1') {
+    await ensurePrograms(requiredPrograms.pods, context)
+    return undefined
+  }
+  for (const name of requiredPrograms.pods) {
+    if (!(await isBuilt(name, programs, context)))
+      return `${name} is not built, which takes minutes; \`make test SUITE=pods\` builds it`
+  }
+  return undefined
+}
+
+export async function startPodSandbox(
+  name: string,
+  options: PodSandboxOptions,
+  takePlace: () => Promise<ProcessLock> = takeClusterSlot,
+): Promise<{ readonly sandbox: PodSandbox; readonly stop: () => Promise<void> }> {
+  const slot = await takePlace()
+  const state = await mkdtemp(path.join(tmpdir(), 'stackloom-pods-'))
+  const base = sandboxContext()
+  const context = { ...base, paths: { ...base.paths, sandboxes: state } }
+  const stop = async (): Promise<void> => {
+    await resetSandbox(name, context)
+    await rm(state, { recursive: true, force: true })
+    await slot.release()
+  }
+  try {
+    const status = await startSandbox({ crds: 'none', ...options, name, pods: true }, context)
+    const connection = await connect({ kubeconfig: status.kubeconfig, env: process.env })
+    const layout = JSON.parse(await readFile(locateSandbox(context.paths, name).nodeRecord, 'utf8')) as NodeLayout
+    const pid = status.supervisor ?? 0
+    const sandbox: PodSandbox = {
+      client: connection.client,
+      kubeconfig: status.kubeconfig,
+      layout,
+      name,
+      context,
+      pid,
+      run: (where, command) => runInside(pid, layout, where, command),
+    }
+    return {
+      sandbox,
+      stop: async () => {
+        await connection.close()
+        await stop()
+      },
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function runInside(pid: number, layout: NodeLayout, where: string, command: readonly string[]): Promise<string> {
+  const namespace =
+    where === 'switch' ? layout.switchNamespace : layout.nodes.find((node) => node.name === where)?.networkNamespace
+  const words = [
+    'nsenter',
+    `--target=${pid}`,
+    '--mount',
+    '--net',
+    `--pid=/proc/${pid}/ns/pid_for_children`,
+    '--',
+    ...(namespace === undefined ? [] : ['nsenter', `--net=${namespace}`, '--']),
+    ...command,
+  ]
+  const { exit, stdout, stderr } = await runProcess(toProgram(words))
+  if (!succeeded(exit)) throw new Error(`${command.join(' ')} in ${where}: ${stdout}${stderr}`)
+  return stdout
+}
+
+/** Waits until an object satisfies a condition; for tests without a limit of their own. */
+export async function waitFor<T>(what: string, check: () => Promise<T | undefined>, seconds = 240): Promise<T> {
+  const deadline = performance.now() + seconds * 1000
+  for (;;) {
+    const found = await check()
+    if (found !== undefined) return found
+    if (performance.now() > deadline) throw new Error(`no ${what} after ${seconds} s`)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}
+
+export interface PodStatus {
+  readonly phase?: string
+  readonly podIP?: string
+  readonly conditions?: readonly Condition[]
+}
+
+/** A pod that does nothing. */
+export function pausePod(name: string, node: string): KubeObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default' },
+    spec: {
+      nodeSelector: { 'kubernetes.io/hostname': node },
+      terminationGracePeriodSeconds: 0,
+      containers: [{ name: 'main', image: PAUSE_REFERENCE, imagePullPolicy: 'Never' }],
+    },
+  }
+}
+
+/** Waits until a pod runs and is ready. */
+export async function waitForPod(client: KubeClient, namespace: string, name: string): Promise<KubeObject> {
+  return waitFor(`ready pod ${namespace}/${name}`, async () => {
+    const pod = await client.get({ apiVersion: 'v1', kind: 'Pod', namespace, name })
+    const { conditions = [] } = (pod?.['status'] ?? {}) as PodStatus
+    return conditions.some(({ type, status }) => type === 'Ready' && status === 'True') ? pod : undefined
+  })
+}

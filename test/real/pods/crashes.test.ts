@@ -1,0 +1,100 @@
+/** Tests what is left of a sandbox with nodes after its programs were killed, and two such sandboxes beside each other. */
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { sandboxStatus, startSandbox, stopSandbox } from '../../../src/sandbox/sandbox.ts'
+import { type PodSandbox, pausePod, startPodSandbox, usePodSandbox, waitFor, waitForPod } from '../../pod-sandbox.ts'
+
+const sandbox = usePodSandbox({ nodes: ['worker-0'] })
+
+/** What a sandbox has on this machine: processes, mounts, cgroups, and network namespaces with names. */
+function traces({ layout }: PodSandbox): readonly string[] {
+  const root = path.dirname(path.dirname(layout.nodes[0]?.folder ?? ''))
+  const list = (...words: readonly string[]): readonly string[] =>
+    spawnSync(words[0] ?? '', words.slice(1), { encoding: 'utf8' }).stdout.split('\n')
+  const hierarchies = readdirSync('/sys/fs/cgroup', { withFileTypes: true })
+  const cgroups = ['', ...hierarchies.filter((entry) => entry.isDirectory()).map(({ name }) => name)]
+  return [
+    ...list('ps', '-eo', 'args=').filter((line) => line.includes(root)),
+    ...readFileSync('/proc/mounts', 'utf8')
+      .split('\n')
+      .filter((line) => line.includes(root)),
+    ...cgroups.flatMap((name) =>
+      readdirSync(path.join('/sys/fs/cgroup', name)).filter((entry) => `/${entry}` === layout.cgroup),
+    ),
+    ...list('ip', 'netns', 'list').filter((line) => line.startsWith('cni-')),
+    ...list('ip', '-o', 'link').filter((line) => / (node\d|p\d-|seg\d|cni0)/.test(line)),
+  ]
+}
+
+async function kill(program: string): Promise<void> {
+  const { programs } = await sandboxStatus(sandbox.name, sandbox.context)
+  const { pid = 0 } = programs.find(({ name }) => name === program) ?? {}
+  process.kill(pid, 'SIGKILL')
+  await waitFor(`restart of ${program}`, async () => {
+    const status = await sandboxStatus(sandbox.name, sandbox.context)
+    const task = status.programs.find(({ name }) => name === program)
+    return task?.state === 'ready' && task.restarts > 0 ? true : undefined
+  })
+}
+
+/** The process that runs the programs; the first one only waits for it. */
+function supervisorId(): number {
+  const { stdout } = spawnSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' })
+  const folder = path.dirname(sandbox.kubeconfig)
+  const lines = stdout.split('\n').filter((line) => line.includes(`sandbox supervise ${folder}`))
+  const line = lines.find((text) => !/ (sh|\/bin\/sh|unshare) /.test(text))
+  return Number(line?.trim().split(' ')[0])
+}
+
+describe('a sandbox with nodes', { timeout: 600_000 }, () => {
+  it('restarts a killed kubelet and containerd and keeps its pods', async () => {
+    await sandbox.client.create(pausePod('before', 'worker-0'))
+    const before = await waitForPod(sandbox.client, 'default', 'before')
+    await kill('containerd-worker-0')
+    await kill('kubelet-worker-0')
+    await sandbox.client.create(pausePod('after', 'worker-0'))
+    await waitForPod(sandbox.client, 'default', 'after')
+    const kept = await waitForPod(sandbox.client, 'default', 'before')
+    expect(kept.metadata.uid).toBe(before.metadata.uid)
+  })
+
+  it('leaves nothing after its supervisor is killed, and starts again with its pods', async () => {
+    const pod = pausePod('kept', 'worker-0')
+    await sandbox.client.create(pod)
+    await waitForPod(sandbox.client, 'default', 'kept')
+    process.kill(supervisorId(), 'SIGKILL')
+    await stopSandbox(sandbox.name, sandbox.context)
+    expect(traces(sandbox)).toEqual([])
+    const { ready } = await startSandbox({ name: sandbox.name }, sandbox.context)
+    expect(ready).toBe(true)
+    await waitFor('restarted pod', async () => {
+      const live = await sandbox.client.get({ apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: 'kept' })
+      const { containerStatuses = [] } = (live?.['status'] ?? {}) as {
+        readonly containerStatuses?: readonly { readonly ready: boolean; readonly restartCount: number }[]
+      }
+      return containerStatuses.some((status) => status.ready && status.restartCount > 0) ? true : undefined
+    })
+  })
+
+  it('runs beside another one with a node of the same name', async () => {
+    // Without a place: two test files that each wait for a second one would wait forever.
+    const other = await startPodSandbox('other', { nodes: ['worker-0'] }, async () => ({ release: async () => {} }))
+    try {
+      await other.sandbox.client.create(pausePod('pause', 'worker-0'))
+      await waitForPod(other.sandbox.client, 'default', 'pause')
+    } finally {
+      await other.stop()
+    }
+    expect(traces(other.sandbox)).toEqual([])
+    await sandbox.client.create(pausePod('still', 'worker-0'))
+    await waitForPod(sandbox.client, 'default', 'still')
+  })
+
+  it('leaves nothing when it stops', async () => {
+    expect(traces(sandbox)).not.toEqual([])
+    expect(await stopSandbox(sandbox.name, sandbox.context)).toBe(true)
+    expect(traces(sandbox)).toEqual([])
+  })
+})

@@ -1,0 +1,212 @@
+/**
+ * Tests a sandbox with two nodes: pods, volumes, and the networks of two rendered clouds with packets: policies create the interfaces of the nodes, pods attach to them by
+ * Multus, macvlan and whereabouts, and MetalLB's speakers announce an address that kube-proxy serves.
+ */
+import { describe, expect, it } from 'vitest'
+import type { Condition, KubeObject } from '../../../src/api/object.ts'
+import { NETWORK_STATUS } from '../../../src/api/pod-networks.ts'
+import type { KubeClient } from '../../../src/kube/client.ts'
+import { NETWORKS_ANNOTATION } from '../../../src/render/multus.ts'
+import { type DocumentStage, renderDocuments } from '../../../src/render/render.ts'
+import { ensureImages } from '../../../src/sandbox/images/ensure-images.ts'
+import { PROBE_REFERENCE } from '../../../src/sandbox/images/image-table.ts'
+import { loadImage } from '../../../src/sandbox/images/load-image.ts'
+import { planExample } from '../../examples.ts'
+import { type PodStatus, pausePod, usePodSandbox, waitFor, waitForPod } from '../../pod-sandbox.ts'
+
+const sandbox = usePodSandbox(
+  { crds: 'today', nodes: ['worker-0', 'worker-1'], actors: ['nmstate'] },
+  async ({ layout, context, client }) => {
+    const [probe] = await ensureImages(['probe'], context)
+    for (const node of layout.nodes) await loadImage(node, probe?.archive ?? '', context)
+    for (const stage of ['nncp', 'namespace', 'netattach', 'metallb-config'] as const) await apply(client, stage)
+  },
+)
+const documents = renderDocuments(planExample('two-clouds'))
+const POLICY = { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' }
+
+async function apply(client: KubeClient, stage: DocumentStage): Promise<void> {
+  for (const { object } of documents.filter((document) => document.stage === stage)) {
+    // Node tuning is of an operator that does not run here.
+    if (object.kind !== 'Tuned') await client.apply(object, { fieldManager: 'test' })
+  }
+}
+
+function conditionOf(object: KubeObject, wanted: string): string | undefined {
+  const { conditions = [] } = (object['status'] ?? {}) as { readonly conditions?: readonly Condition[] }
+  return conditions.find(({ type }) => type === wanted)?.status
+}
+
+function probePod(
+  name: string,
+  namespace: string,
+  node: string,
+  command: readonly string[],
+  networks = '',
+): KubeObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      namespace,
+      labels: { app: name },
+      ...(networks !== '' && { annotations: { [NETWORKS_ANNOTATION]: networks } }),
+    },
+    spec: {
+      nodeSelector: { 'kubernetes.io/hostname': node },
+      restartPolicy: 'Never',
+      terminationGracePeriodSeconds: 0,
+      containers: [{ name: 'main', image: PROBE_REFERENCE, imagePullPolicy: 'Never', command }],
+    },
+  }
+}
+
+/** Runs a command in a new pod to its end; returns whether it succeeded. */
+async function succeedsInPod(pod: KubeObject): Promise<boolean> {
+  const { name, namespace = '' } = pod.metadata
+  await sandbox.client.create(pod)
+  const phase = await waitFor(`end of pod ${name}`, async () => {
+    const live = await sandbox.client.get({ apiVersion: 'v1', kind: 'Pod', namespace, name })
+    const status = (live?.['status'] ?? {}) as PodStatus
+    return status.phase === 'Succeeded' || status.phase === 'Failed' ? status.phase : undefined
+  })
+  return phase === 'Succeeded'
+}
+
+const serve = ['busybox', 'httpd', '-f', '-p', '8080', '-h', '/etc']
+
+describe('the nodes of a sandbox with pods', { timeout: 300_000 }, () => {
+  it('run a pod each, with an address that the other node reaches', async () => {
+    const addresses: string[] = []
+    for (const node of ['worker-0', 'worker-1']) {
+      await sandbox.client.create(pausePod(`pause-${node}`, node))
+      const pod = await waitForPod(sandbox.client, 'default', `pause-${node}`)
+      addresses.push((pod['status'] as PodStatus).podIP ?? '')
+    }
+    const [first = '', second = ''] = addresses
+    expect([first.split('.')[2], second.split('.')[2]]).toEqual(['1', '2'])
+    await sandbox.run('worker-0', ['ping', '-c', '1', '-W', '10', second])
+    await sandbox.run('worker-1', ['ping', '-c', '1', '-W', '10', first])
+    await sandbox.run('control', ['ping', '-c', '1', '-W', '10', first])
+  })
+
+  it('bind a claim to a volume of the node that runs its pod', async () => {
+    await sandbox.client.create({
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'data', namespace: 'default' },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '10Gi' } } },
+    })
+    const pod = pausePod('stateful', 'worker-1')
+    const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }]
+    await sandbox.client.create({ ...pod, spec: { ...(pod['spec'] as object), volumes } })
+    await waitForPod(sandbox.client, 'default', 'stateful')
+    const claim = await sandbox.client.get({
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      namespace: 'default',
+      name: 'data',
+    })
+    expect((claim?.['spec'] as { readonly volumeName?: string }).volumeName).toMatch(/^worker-1-volume-/)
+  })
+})
+
+describe('the networks of two clouds', { timeout: 300_000 }, () => {
+  it('exist on the nodes after their policies are applied', async () => {
+    const names = ['openstack-worker-0', 'openstack-worker-1', 'openstack2-worker-0', 'openstack2-worker-1']
+    for (const name of names) {
+      await waitFor(`available policy ${name}`, async () => {
+        const policy = await sandbox.client.get({ ...POLICY, name })
+        return policy && conditionOf(policy, 'Available') === 'True' ? policy : undefined
+      })
+    }
+    expect(await sandbox.run('worker-0', ['ip', '-br', 'address', 'show', 'enp6s0.20'])).toContain('172.17.0.10/24')
+    await sandbox.run('worker-0', ['ping', '-c', '1', '-W', '10', '172.17.0.11'])
+  })
+
+  it('fail on a node that has no such NIC', async () => {
+    const desiredState = { interfaces: [{ name: 'eno9.5', type: 'vlan', vlan: { 'base-iface': 'eno9', id: 5 } }] }
+    const nodeSelector = { 'kubernetes.io/hostname': 'worker-0' }
+    await sandbox.client.create({ ...POLICY, metadata: { name: 'wrong' }, spec: { nodeSelector, desiredState } })
+    const degraded = await waitFor('degraded policy', async () => {
+      const policy = await sandbox.client.get({ ...POLICY, name: 'wrong' })
+      return policy && conditionOf(policy, 'Degraded') === 'True' ? policy : undefined
+    })
+    expect(conditionOf(degraded, 'Available')).toBe('False')
+    await sandbox.client.delete({ ...POLICY, name: 'wrong' })
+  })
+
+  it('connect pods of one cloud on both nodes, and no pod of another cloud', async () => {
+    await sandbox.client.create(probePod('server', 'openstack', 'worker-0', serve, 'internalapi,ctlplane'))
+    const server = await waitForPod(sandbox.client, 'openstack', 'server')
+    const networks = JSON.parse(server.metadata.annotations?.[NETWORK_STATUS] ?? '[]') as {
+      readonly name: string
+      readonly ips: readonly string[]
+    }[]
+    expect(networks.map(({ name }) => name)).toEqual(['pod-network', 'openstack/internalapi', 'openstack/ctlplane'])
+    const [, internalapi, ctlplane] = networks.map(({ ips }) => ips[0] ?? '')
+    expect([internalapi, ctlplane]).toEqual(['172.17.0.30', '192.168.122.30'])
+    // On the segment itself: the pod network is connected to every node, and its packets are routed there.
+    const arping = (link: string, address = ''): readonly string[] => [
+      'arping',
+      '-c',
+      '2',
+      '-w',
+      '10',
+      '-I',
+      link,
+      address,
+    ]
+    const reaches = (name: string, namespace: string, command: readonly string[]): Promise<boolean> =>
+      succeedsInPod(probePod(name, namespace, 'worker-1', command, 'internalapi,ctlplane'))
+    expect(await reaches('same-internalapi', 'openstack', arping('net1', internalapi))).toBe(true)
+    expect(await reaches('same-ctlplane', 'openstack', arping('net2', ctlplane))).toBe(true)
+    expect(await reaches('other-internalapi', 'openstack2', arping('net1', internalapi))).toBe(false)
+    expect(await reaches('other-ctlplane', 'openstack2', arping('net2', ctlplane))).toBe(false)
+  })
+
+  it('have an address that a speaker announces and kube-proxy serves, on its segment only', async () => {
+    await sandbox.client.create(probePod('web', 'openstack', 'worker-1', serve))
+    await waitForPod(sandbox.client, 'openstack', 'web')
+    const address = '172.17.0.80'
+    await sandbox.client.create({
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: {
+        name: 'web',
+        namespace: 'openstack',
+        annotations: { 'metallb.io/address-pool': 'openstack-internalapi', 'metallb.io/loadBalancerIPs': address },
+      },
+      spec: { type: 'LoadBalancer', selector: { app: 'web' }, ports: [{ port: 80, targetPort: 8080 }] },
+    })
+    await addClient('client', 'seg0v20', '172.17.0.200/24')
+    const answer = await waitFor('answer of the service', () => ask('client', `http://${address}/passwd`))
+    expect(answer).toContain('root:x:0:0')
+    await addClient('stranger', 'seg0v21', '172.17.0.201/24')
+    expect(await ask('stranger', `http://${address}/passwd`)).toBeUndefined()
+  })
+
+  it('have names that pods resolve', async () => {
+    const resolve = ['busybox', 'nslookup', 'web.openstack.svc.cluster.local']
+    expect(await succeedsInPod(probePod('resolver', 'openstack', 'worker-0', resolve))).toBe(true)
+  })
+})
+
+/** A machine outside of the cluster on one segment. */
+async function addClient(name: string, bridge: string, address: string): Promise<void> {
+  const namespace = `/run/netns/${name}`
+  await sandbox.run('control', ['ip', 'netns', 'add', name])
+  await sandbox.run('switch', ['ip', 'link', 'add', name, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', namespace])
+  await sandbox.run('switch', ['ip', 'link', 'set', name, 'master', bridge, 'up'])
+  for (const words of [
+    ['address', 'add', address, 'dev', 'eth0'],
+    ['link', 'set', 'eth0', 'up'],
+  ])
+    await sandbox.run('control', ['nsenter', `--net=${namespace}`, 'ip', ...words])
+}
+
+async function ask(client: string, url: string): Promise<string | undefined> {
+  const command = ['nsenter', `--net=/run/netns/${client}`, 'curl', '--silent', '--max-time', '5', url]
+  return sandbox.run('control', command).catch(() => undefined)
+}
