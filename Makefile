@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 NODE_TS := node --import tsx
 
-.PHONY: node_modules help build demo test soak lint format docs bench clean setup release
+.PHONY: node_modules help build demo test soak lint format docs bench clean setup release site
 
 help: ## list the targets
 	@echo 'Each target does all its own set-up from a fresh clone.'
@@ -42,6 +42,9 @@ bench: setup ## measure figures as ratios against the real alternative; ONLY=<pr
 
 docs: node_modules ## write the generated pages
 	@$(NODE_TS) tools/generate-docs.ts
+
+site: node_modules ## build the documentation site into dist/site
+	@$(NODE_TS) tools/site.ts
 
 format: node_modules ## format and sort imports
 	@node_modules/.bin/biome check --write --error-on-warnings .

@@ -28,6 +28,7 @@ export const debianPackages: readonly DebianPackage[] = [
   { name: 'openssh-server', why: 'there are no data plane nodes to run Ansible on' },
   { name: 'openssl', why: 'certificates are not checked by openssl' },
   { name: 'procps', why: 'leftover processes are not detected' },
+  { name: 'prometheus', why: 'alerts and dashboard are not evaluated by promtool and Prometheus' },
   { name: 'python3-ansible-runner', why: 'runs use ansible-playbook only' },
   { name: 'python3-ceph-common', why: "the lab's Ceph specifications are not checked by Ceph" },
   { name: 'python3-oslo.config', why: 'configuration files are not compared with the real oslo.config' },

@@ -26,6 +26,14 @@ describe('the pages', () => {
     expect(broken.map(({ page, file, anchor = '' }) => `${page}: ${file}${anchor}`)).toEqual([])
   })
 
+  it('have no text in angle brackets outside code, which a browser takes for a tag', () => {
+    const found = pages.flatMap((page) => {
+      const text = readFileSync(page, 'utf8').replace(/^```[^]*?^```|^ {4}.*$|<!--[^]*?-->|`[^`]*`/gm, '')
+      return [...text.matchAll(/(?<!\\)<[a-z/][^>\n]*>?/gi)].map(([tag]) => `${page}: ${tag}`)
+    })
+    expect(found).toEqual([])
+  })
+
   it('name source files that exist', () => {
     const broken = pages.flatMap((page) => {
       const named = [...readFileSync(page, 'utf8').matchAll(/`([a-z][\w-]*\/[\w./-]*)`/g)].map(([, name = '']) => name)

@@ -80,10 +80,18 @@ function describe(schema: FileSchema): string {
   const shown = missing.length === examples.length ? examples.slice(0, 4) : []
   const known = isNameMap(schema) ? Object.keys(schema.properties ?? {}) : []
   return [
-    description,
+    escapeTags(description),
     ...(shown.length > 0 ? [`such as ${shown.map(code).join(', ')}`] : []),
     ...(known.length > 0 ? [`known: ${known.map(code).join(', ')}`] : []),
   ].join('; ')
+}
+
+/** Markdown takes `<name>` for a tag and shows nothing, except in code. */
+function escapeTags(text: string): string {
+  return text
+    .split('`')
+    .map((part, index) => (index % 2 === 0 ? part.replaceAll('<', '\\<') : part))
+    .join('`')
 }
 
 function formatType(schema: FileSchema): string {

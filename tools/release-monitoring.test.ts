@@ -25,6 +25,9 @@ function readQuery(query: string): { readonly metrics: readonly string[]; readon
   return { metrics, labels }
 }
 
+/** Labels that Prometheus adds or renames when it scrapes. */
+const addedLabels = ['job', 'exported_namespace']
+
 const queries = [...alerts, ...panels].map(({ expression }) => expression)
 
 describe('every query', () => {
@@ -37,7 +40,7 @@ describe('every query', () => {
         | { readonly labelNames: readonly string[] }
         | undefined
       expect(metric, name).toBeDefined()
-      const known = [...(metric?.labelNames ?? []), ...(isBucket ? ['le'] : [])]
+      const known = [...(metric?.labelNames ?? []), ...(isBucket ? ['le'] : []), ...addedLabels]
       expect(labels.filter((label) => !known.includes(label))).toEqual([])
     }
   })

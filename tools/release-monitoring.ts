@@ -14,65 +14,75 @@ interface Alert {
 /** The page has a heading for each alert. */
 export const RUNBOOKS = 'docs/guide/alerts.md'
 
+/** Other operators export the same names, so each query selects what the ServiceMonitor scrapes. */
+const JOB = 'job="stackloom-operator"'
+
+/**
+ * Prometheus adds the namespace of the scraped pod and renames the label of the metric, unless it is configured to honour
+ * labels. With both labels a query is right in either case.
+ */
+const SUBNET = 'by (namespace, exported_namespace, network, subnet)'
+const NAMESPACE = '{{ with $labels.exported_namespace }}{{ . }}{{ else }}{{ $labels.namespace }}{{ end }}'
+
 export const alerts: readonly Alert[] = [
   {
     name: 'StackloomOperatorAbsent',
     severity: 'critical',
-    expression: 'absent(leader_election_master_status{name="stackloom-operator"})',
+    expression: `absent(leader_election_master_status{${JOB}})`,
     for: '10m',
     summary: 'No operator is scraped: addresses and names are not assigned, and writes may be refused',
   },
   {
     name: 'StackloomOperatorWithoutLeader',
     severity: 'critical',
-    expression: 'max(leader_election_master_status{name="stackloom-operator"}) == 0',
+    expression: `max(leader_election_master_status{${JOB}}) == 0`,
     for: '5m',
     summary: 'Operators run, and none of them is the leader',
   },
   {
     name: 'StackloomReconcileErrors',
     severity: 'warning',
-    expression: 'sum by (controller) (rate(controller_runtime_reconcile_errors_total[10m])) > 0.05',
+    expression: `sum by (controller) (rate(controller_runtime_reconcile_errors_total{${JOB}}[10m])) > 0.05`,
     for: '15m',
     summary: 'The controller {{ $labels.controller }} fails repeatedly',
   },
   {
     name: 'StackloomQueueStuck',
     severity: 'warning',
-    expression: 'max by (controller) (workqueue_longest_running_processor_seconds) > 300',
+    expression: `max by (controller) (workqueue_longest_running_processor_seconds{${JOB}}) > 300`,
     for: '5m',
     summary: 'One object has kept the controller {{ $labels.controller }} busy for five minutes',
   },
   {
     name: 'StackloomWatchFailing',
     severity: 'warning',
-    expression: 'sum by (name) (increase(reflector_failures_total[15m])) > 10',
+    expression: `sum by (name) (increase(reflector_failures_total{${JOB}}[15m])) > 10`,
     for: '5m',
     summary: 'The operator cannot watch {{ $labels.name }}',
   },
   {
     name: 'StackloomWebhookFailing',
     severity: 'critical',
-    expression: 'sum by (webhook) (rate(controller_runtime_webhook_requests_total{code!="200"}[10m])) > 0',
+    expression: `sum by (webhook) (rate(controller_runtime_webhook_requests_total{${JOB}, code!="200"}[10m])) > 0`,
     for: '5m',
     summary: 'The webhook {{ $labels.webhook }} does not answer with 200, so writes are refused',
   },
   {
     name: 'StackloomIpSetsWaiting',
     severity: 'warning',
-    expression: 'max by (namespace, network, subnet) (stackloom_ipam_ipsets_waiting) > 0',
+    expression: `max ${SUBNET} (stackloom_ipam_ipsets_waiting{${JOB}}) > 0`,
     for: '15m',
-    summary: 'IPSets of {{ $labels.namespace }} wait for an address of {{ $labels.network }}/{{ $labels.subnet }}',
+    summary: `IPSets of ${NAMESPACE} wait for an address of {{ $labels.network }}/{{ $labels.subnet }}`,
   },
   {
     name: 'StackloomAddressesExhausted',
     severity: 'warning',
     expression:
-      'min by (namespace, network, subnet) (stackloom_ipam_addresses_free) <= ' +
-      '0.05 * (max by (namespace, network, subnet) (stackloom_ipam_addresses_used) + ' +
-      'min by (namespace, network, subnet) (stackloom_ipam_addresses_free))',
+      `min ${SUBNET} (stackloom_ipam_addresses_free{${JOB}}) <= ` +
+      `0.05 * (max ${SUBNET} (stackloom_ipam_addresses_used{${JOB}}) + ` +
+      `min ${SUBNET} (stackloom_ipam_addresses_free{${JOB}}))`,
     for: '30m',
-    summary: 'At most 5% of {{ $labels.network }}/{{ $labels.subnet }} in {{ $labels.namespace }} is free',
+    summary: `At most 5% of {{ $labels.network }}/{{ $labels.subnet }} in ${NAMESPACE} is free`,
   },
 ]
 
@@ -92,6 +102,8 @@ export function monitoringObjects(namespace = OPERATOR_NAMESPACE): readonly Kube
       kind: 'ServiceMonitor',
       metadata: { name: 'stackloom-operator', namespace, labels },
       spec: {
+        // The alerts and the dashboard select by this job.
+        jobLabel: 'app.kubernetes.io/name',
         selector: { matchLabels: labels },
         endpoints: [
           {
@@ -114,7 +126,7 @@ function alertRule({ name, severity, expression, summary, for: duration }: Alert
     expr: expression,
     for: duration,
     labels: { severity },
-    annotations: { summary, runbook_url: `https://stackloom.dev/guide/alerts#${name.toLowerCase()}` },
+    annotations: { summary, runbook_url: `https://stackloom.dev/guide/alerts.html#${name.toLowerCase()}` },
   }
 }
 
@@ -125,60 +137,63 @@ interface Panel {
   readonly legend: string
 }
 
+/** Where Prometheus renames the label, the first name is that of the cloud's namespace. */
+const SUBNET_LEGEND = '{{exported_namespace}} {{namespace}} {{network}}/{{subnet}}'
+
 export const panels: readonly Panel[] = [
-  { title: 'Leader', unit: 'short', expression: 'leader_election_master_status', legend: '{{pod}}' },
+  { title: 'Leader', unit: 'short', expression: `leader_election_master_status{${JOB}}`, legend: '{{pod}}' },
   {
     title: 'Reconciles',
     unit: 'ops',
-    expression: 'sum by (controller, result) (rate(controller_runtime_reconcile_total[5m]))',
+    expression: `sum by (controller, result) (rate(controller_runtime_reconcile_total{${JOB}}[5m]))`,
     legend: '{{controller}} {{result}}',
   },
   {
     title: 'Time of a reconcile (99%)',
     unit: 's',
-    expression:
-      'histogram_quantile(0.99, sum by (controller, le) (rate(controller_runtime_reconcile_time_seconds_bucket[5m])))',
+    expression: `histogram_quantile(0.99, sum by (controller, le) (rate(controller_runtime_reconcile_time_seconds_bucket{${JOB}}[5m])))`,
     legend: '{{controller}}',
   },
   {
     title: 'Waiting keys',
     unit: 'short',
-    expression: 'sum by (controller) (workqueue_depth)',
+    expression: `sum by (controller) (workqueue_depth{${JOB}})`,
     legend: '{{controller}}',
   },
   {
     title: 'Retries',
     unit: 'ops',
-    expression: 'sum by (controller) (rate(workqueue_retries_total[5m]))',
+    expression: `sum by (controller) (rate(workqueue_retries_total{${JOB}}[5m]))`,
     legend: '{{controller}}',
   },
   {
     title: 'Admission reviews',
     unit: 'ops',
-    expression: 'sum by (webhook, code) (rate(controller_runtime_webhook_requests_total[5m]))',
+    expression: `sum by (webhook, code) (rate(controller_runtime_webhook_requests_total{${JOB}}[5m]))`,
     legend: '{{webhook}} {{code}}',
   },
   {
     title: 'Failed watches',
     unit: 'ops',
-    expression: 'sum by (name) (rate(reflector_failures_total[5m]))',
+    expression: `sum by (name) (rate(reflector_failures_total{${JOB}}[5m]))`,
     legend: '{{name}}',
   },
   {
     title: 'Addresses in use',
     unit: 'percentunit',
     expression:
-      'max by (namespace, network, subnet) (stackloom_ipam_addresses_used / (stackloom_ipam_addresses_used + stackloom_ipam_addresses_free))',
-    legend: '{{namespace}} {{network}}/{{subnet}}',
+      `max ${SUBNET} (stackloom_ipam_addresses_used{${JOB}} / ` +
+      `(stackloom_ipam_addresses_used{${JOB}} + stackloom_ipam_addresses_free{${JOB}}))`,
+    legend: SUBNET_LEGEND,
   },
   {
     title: 'Waiting IPSets',
     unit: 'short',
-    expression: 'max by (namespace, network, subnet) (stackloom_ipam_ipsets_waiting)',
-    legend: '{{namespace}} {{network}}/{{subnet}}',
+    expression: `max ${SUBNET} (stackloom_ipam_ipsets_waiting{${JOB}})`,
+    legend: SUBNET_LEGEND,
   },
-  { title: 'Event loop lag', unit: 's', expression: 'nodejs_eventloop_lag_seconds', legend: '{{pod}}' },
-  { title: 'Memory', unit: 'bytes', expression: 'process_resident_memory_bytes', legend: '{{pod}}' },
+  { title: 'Event loop lag', unit: 's', expression: `nodejs_eventloop_lag_seconds{${JOB}}`, legend: '{{pod}}' },
+  { title: 'Memory', unit: 'bytes', expression: `process_resident_memory_bytes{${JOB}}`, legend: '{{pod}}' },
 ]
 
 /** Two panels in a row, for Grafana 10 and newer. */

@@ -25,7 +25,7 @@ export async function stageNpmPackage(folder: string, release: Release): Promise
   await buildInto(path.join(folder, 'dist'), release.version)
   const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Record<string, unknown>
   // Both are for the checkout: the packages are in the bundle, and the program is built already.
-  const { devDependencies: _bundled, scripts: _prepack, ...published } = manifest
+  const { devDependencies: _bundled, overrides: _pinned, scripts: _prepack, ...published } = manifest
   const { version, repository } = release
   const source = repository ? { repository: { type: 'git', url: `git+${repository}.git` } } : {}
   writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify({ ...published, version, ...source }, null, 2)}\n`)

@@ -10,6 +10,7 @@ import type { Io } from './io.ts'
 import { printFindings } from './output/findings.ts'
 import type { EventFormat } from './output/format.ts'
 import { choosePrinter } from './output/run/printer.ts'
+import { openTraces } from './output/run/traces.ts'
 
 /** What the work gets. */
 export interface LeasedRun {
@@ -46,10 +47,12 @@ export async function runWithLease<T>(
   const timer = timeout === undefined ? undefined : setTimeout(() => late.abort(), timeout)
   const stop = AbortSignal.any([io.stop, late.signal])
   const timedOut = (): boolean => late.signal.aborted && !io.stop.aborted
+  const traces = await openTraces(io)
   const leased = withRunLease({ client, identity, stop, onDoubt }, async ({ lost, client, guard }) => {
     const printer = choosePrinter(events, io)
+    const sink = traces.record(printer.sink)
     try {
-      return await work({ run: identity, sink: printer.sink, stop: AbortSignal.any([stop, lost]), client, guard })
+      return await work({ run: identity, sink, stop: AbortSignal.any([stop, lost]), client, guard })
     } finally {
       printer.close()
       if (lost.aborted && !io.stop.aborted) printFindings([finding(leaseLost, {})], io)
@@ -66,5 +69,7 @@ export async function runWithLease<T>(
     throw thrown
   } finally {
     clearTimeout(timer)
+    // After the Lease is released: a collector may be slow.
+    await traces.close()
   }
 }

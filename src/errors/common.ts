@@ -74,3 +74,11 @@ export const objectInTheWay = problem<{ kind: string; namespace: string; name: s
   remedy: ({ kind, namespace, name }) =>
     `delete it if it is not needed (\`kubectl -n ${namespace} delete ${kind.toLowerCase()} ${name}\`), or rename the object that needs the name`,
 })
+
+export const tracesNotSent = problem<{ reason: string }>({
+  code: 'SL1075',
+  severity: 'warning',
+  message: ({ reason }) => `the traces of this run are not sent: ${reason}`,
+  remedy: () =>
+    'set OTEL_EXPORTER_OTLP_ENDPOINT to a collector that accepts OTLP over HTTP, such as http://localhost:4318, or unset it',
+})

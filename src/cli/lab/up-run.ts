@@ -11,6 +11,7 @@ import type { Io } from '../io.ts'
 import { serialiseResult } from '../output/format.ts'
 import { choosePrinter } from '../output/run/printer.ts'
 import { formatSummary } from '../output/run/summary.ts'
+import { openTraces } from '../output/run/traces.ts'
 import { askYesNo } from '../questions.ts'
 import { type OpenedLab, printWarnings } from './lab-file.ts'
 import { driveSettings } from './maintenance-run.ts'
@@ -22,6 +23,7 @@ function buildSelection({ fromStage, until, skip }: UpOptions): Selection {
 
 export async function up(opened: OpenedLab, options: UpOptions, io: Io): Promise<ExitCode> {
   printWarnings(opened, io)
+  const traces = await openTraces(io)
   const printer = choosePrinter(options.events, io)
   try {
     const report = await runLabUp({
@@ -31,7 +33,7 @@ export async function up(opened: OpenedLab, options: UpOptions, io: Io): Promise
       selection: buildSelection(options),
       run: randomUUID(),
       what: `lab up ${options.file}`,
-      sink: printer.sink,
+      sink: traces.record(printer.sink),
       clock: systemClock,
       stop: io.stop,
       overwrite: options.overwrite ?? false,
@@ -45,6 +47,7 @@ export async function up(opened: OpenedLab, options: UpOptions, io: Io): Promise
     return runExitCode(report, io)
   } finally {
     printer.close()
+    await traces.close()
   }
 }
 

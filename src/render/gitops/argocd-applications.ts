@@ -7,19 +7,26 @@
 import type { KubeObject } from '../../api/object.ts'
 import { addOwnershipLabels } from '../labels.ts'
 
-const ARGO_NAMESPACE = 'argocd'
+/** The namespace of OpenShift GitOps, and the name of its ArgoCD resource there. */
+export const OPENSHIFT_GITOPS = 'openshift-gitops'
 
-export function argocdApplications(site: string, clouds: readonly string[], repository: string): readonly KubeObject[] {
+export function argocdApplications(
+  site: string,
+  clouds: readonly string[],
+  repository: string,
+  /** Argo CD reads Applications of its own namespace. */
+  namespace = 'argocd',
+): readonly KubeObject[] {
   const shared = {
     apiVersion: 'argoproj.io/v1alpha1',
     kind: 'Application',
-    metadata: { name: `${site}-shared`, namespace: ARGO_NAMESPACE, annotations: compareOptions },
+    metadata: { name: `${site}-shared`, namespace, annotations: compareOptions },
     spec: applicationSpec(repository, 'shared'),
   }
   const applicationSet = {
     apiVersion: 'argoproj.io/v1alpha1',
     kind: 'ApplicationSet',
-    metadata: { name: `${site}-clouds`, namespace: ARGO_NAMESPACE },
+    metadata: { name: `${site}-clouds`, namespace },
     spec: {
       goTemplate: true,
       goTemplateOptions: ['missingkey=error'],

@@ -4,6 +4,7 @@
  */
 import type { KubeObject } from '../../api/object.ts'
 import { addOwnershipLabels } from '../labels.ts'
+import { OPENSHIFT_GITOPS } from './argocd-applications.ts'
 import { type Layer, type LayerFolder, layers } from './layers.ts'
 
 const WAVE = 'argocd.argoproj.io/sync-wave'
@@ -41,16 +42,44 @@ export function protectFromPruning(object: KubeObject): KubeObject {
 
 /** Extends Argo CD's own ConfigMap: with server-side apply its keys are added to the existing ones. */
 export function argocdHealth(): KubeObject {
-  const data = healthRules.map((rule) => {
-    const group = rule.apiVersion.split('/')[0] ?? ''
-    return [`resource.customizations.health.${group}_${rule.kind}`, formatLua(rule)]
-  })
+  const data = argocdHealthChecks().map(({ group, kind, check }) => [
+    `resource.customizations.health.${group}_${kind}`,
+    check,
+  ])
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { name: 'argocd-cm', namespace: 'argocd', labels: { 'app.kubernetes.io/part-of': 'argocd' } },
     data: Object.fromEntries(data) as Readonly<Record<string, string>>,
   }
+}
+
+/**
+ * The same for OpenShift GitOps, whose operator writes `argocd-cm` from its ArgoCD resource and would remove the keys of
+ * `argocdHealth`. With server-side apply the other fields of the resource stay.
+ */
+export function openshiftGitopsHealth(): KubeObject {
+  return {
+    apiVersion: 'argoproj.io/v1beta1',
+    kind: 'ArgoCD',
+    metadata: { name: OPENSHIFT_GITOPS, namespace: OPENSHIFT_GITOPS },
+    spec: { resourceHealthChecks: argocdHealthChecks() },
+  }
+}
+
+interface ArgocdHealthCheck {
+  readonly group: string
+  readonly kind: string
+  /** A Lua script. */
+  readonly check: string
+}
+
+function argocdHealthChecks(): readonly ArgocdHealthCheck[] {
+  return healthRules.map((rule) => ({
+    group: rule.apiVersion.split('/')[0] ?? '',
+    kind: rule.kind,
+    check: formatLua(rule),
+  }))
 }
 
 const FLUX_NAMESPACE = 'flux-system'

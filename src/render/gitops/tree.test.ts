@@ -78,6 +78,26 @@ describe('gitopsTree', () => {
     expect(layers).toHaveLength(6)
   })
 
+  it('has the same health rules for the ArgoCD resource of OpenShift GitOps, whose operator owns argocd-cm', () => {
+    const tree = treeFor('argocd')
+    const { data } = load(tree.get('argocd/health.yaml') ?? '') as { data: Record<string, string> }
+    const resource = load(tree.get('openshift-gitops/health.yaml') ?? '') as KubeObject & {
+      spec: { resourceHealthChecks: readonly { group: string; kind: string; check: string }[] }
+    }
+    expect(resource).toMatchObject({
+      apiVersion: 'argoproj.io/v1beta1',
+      kind: 'ArgoCD',
+      metadata: { name: 'openshift-gitops', namespace: 'openshift-gitops' },
+    })
+    // The operator writes this key for each entry.
+    const written = resource.spec.resourceHealthChecks.map(({ group, kind, check }) => [
+      `resource.customizations.health.${group}_${kind}`,
+      check,
+    ])
+    expect(Object.fromEntries(written)).toEqual(data)
+    expect(Object.keys(resource.spec)).toEqual(['resourceHealthChecks'])
+  })
+
   it('writes Argo CD Applications only for a given repository', () => {
     const plan = testPlan({ clouds })
     expect(treeFor('argocd').has('argocd/applications.yaml')).toBe(false)
@@ -101,6 +121,9 @@ describe('gitopsTree', () => {
         template: { metadata: { name: 'lab-{{.cloud}}' }, spec: { source: { path: 'clouds/{{.cloud}}' } } },
       },
     })
+    const inOpenshift = loadAll(tree.get('openshift-gitops/applications.yaml') ?? '') as readonly KubeObject[]
+    expect(inOpenshift.map(({ metadata }) => metadata.namespace)).toEqual(['openshift-gitops', 'openshift-gitops'])
+    expect(inOpenshift.map(({ ['spec']: spec }) => spec)).toEqual([shared?.['spec'], set?.['spec']])
     // Each Application finds a kustomization at its path.
     for (const path of ['shared', 'clouds/rhoso1', 'clouds/rhoso2']) {
       expect(tree.has(`${path}/kustomization.yaml`)).toBe(true)

@@ -7,9 +7,9 @@ import type { Plan } from '../../plan/plan.ts'
 import { writeYaml, writeYamlStream } from '../../yaml/write.ts'
 import { neededSecrets } from '../needed-secrets.ts'
 import type { RenderedDocument } from '../render.ts'
-import { argocdApplications } from './argocd-applications.ts'
+import { argocdApplications, OPENSHIFT_GITOPS } from './argocd-applications.ts'
 import { type LayerFolder, layerFolders } from './layers.ts'
-import { addSyncWave, argocdHealth, fluxKustomizations, protectFromPruning } from './tools.ts'
+import { addSyncWave, argocdHealth, fluxKustomizations, openshiftGitopsHealth, protectFromPruning } from './tools.ts'
 
 export type GitopsTool = 'argocd' | 'flux'
 
@@ -31,12 +31,19 @@ export function gitopsTree(
   files.set('kustomization.yaml', kustomization(owners))
   for (const cloud of plan.clouds) files.set(`clouds/${cloud.name}/needed-secrets.yaml`, secretsText(plan, cloud))
   if (tool === 'flux') files.set('flux/kustomizations.yaml', writeYamlStream(fluxKustomizations(plan.site, folders)))
-  if (tool === 'argocd') files.set('argocd/health.yaml', writeYaml(argocdHealth()))
-  if (tool === 'argocd' && repository !== undefined) {
-    const clouds = plan.clouds.map(({ name }) => name)
-    files.set('argocd/applications.yaml', writeYamlStream(argocdApplications(plan.site, clouds, repository)))
-  }
+  if (tool === 'argocd') addArgocdFiles(files, plan, repository)
   return files
+}
+
+/** Twice: OpenShift GitOps has another namespace, and takes health checks in another place. */
+function addArgocdFiles(files: Map<string, string>, { site, clouds }: Plan, repository: string | undefined): void {
+  files.set('argocd/health.yaml', writeYaml(argocdHealth()))
+  files.set('openshift-gitops/health.yaml', writeYaml(openshiftGitopsHealth()))
+  if (repository === undefined) return
+  const names = clouds.map(({ name }) => name)
+  files.set('argocd/applications.yaml', writeYamlStream(argocdApplications(site, names, repository)))
+  const inOpenshift = argocdApplications(site, names, repository, OPENSHIFT_GITOPS)
+  files.set('openshift-gitops/applications.yaml', writeYamlStream(inOpenshift))
 }
 
 /** Adds the annotations that the tool needs, for a tree or a stream. */

@@ -332,7 +332,7 @@ function clusterNodes(
   clouds: readonly SiteFileCloud[],
   { nics, interfaces, findings }: CloudContext,
 ): FileNode[] {
-  const names = nodes.length > 0 ? nodes.map(({ metadata }) => metadata.name) : ['worker-0']
+  const names = nodes.length > 0 ? nodes.map(({ metadata }) => metadata.name) : configuredNodes(interfaces)
   const main = mainNic(nics)
   if (main === undefined) findings.push(finding(nicUnknown, { node: names[0] ?? '', nic: DEFAULT_NIC, withMtu }))
   const built = withMtu(
@@ -346,6 +346,12 @@ function clusterNodes(
   const why = `a network of the clouds has ${largest}, and its NIC must carry it`
   findings.push(finding(valueLeftOut, { what: `the MTU ${declared} of ${main}`, why }))
   return built
+}
+
+/** A dump without Nodes still has their policies. */
+function configuredNodes(interfaces: NodeInterfaces): readonly string[] {
+  const names = new Set([...interfaces.values()].flatMap(({ addresses }) => [...addresses.keys()]))
+  return names.size > 0 ? [...names].sort() : ['worker-0']
 }
 
 function platformOf(nodes: readonly KubeObject[]): 'openshift' | 'kubernetes' {

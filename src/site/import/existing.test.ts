@@ -176,6 +176,17 @@ describe('importing a cluster', () => {
     })
   })
 
+  it('takes the nodes from their policies where the dump has no Nodes', () => {
+    const nodesOf = (objects: readonly KubeObject[]): readonly string[] => {
+      const { text = '' } = importCluster({ objects, unread: [] }, { name: 'live' })
+      expect(readSite(text, 'site.yaml').findings).toEqual([])
+      return (parse(text) as SiteFile).spec.cluster.nodes?.map(({ name }) => name) ?? []
+    }
+    const withoutNodes = snapshot.objects.filter(({ kind }) => kind !== 'Node')
+    expect(withoutNodes.length).toBeLessThan(snapshot.objects.length)
+    expect(nodesOf(withoutNodes)).toEqual(nodesOf(snapshot.objects))
+  })
+
   it('imports one namespace only when it is named', () => {
     const { text = '' } = importCluster(snapshot, { name: 'live', namespaces: ['openstack2'] })
     expect((parse(text) as SiteFile).spec.clouds.map(({ namespace }) => namespace)).toEqual(['openstack2'])

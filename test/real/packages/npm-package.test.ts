@@ -45,8 +45,8 @@ describe('the npm package', () => {
 
   it('needs no other package, no script and no newer Node than it says', () => {
     const manifest = JSON.parse(readFileSync(path.join(prefix, 'lib/node_modules/stackloom/package.json'), 'utf8'))
-    const { scripts, dependencies, devDependencies, engines, version } = manifest as Manifest
-    expect({ scripts, dependencies, devDependencies, version }).toEqual({ version: '9.8.7' })
+    const { scripts, dependencies, devDependencies, overrides, engines, version } = manifest as Manifest
+    expect({ scripts, dependencies, devDependencies, overrides, version }).toEqual({ version: '9.8.7' })
     expect(engines).toEqual({ node: '>=20.19' })
     expect(existsSync(path.join(prefix, 'lib/node_modules/stackloom/node_modules'))).toBe(false)
   })

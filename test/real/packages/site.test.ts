@@ -1,0 +1,69 @@
+/** Builds the documentation site with the real VitePress, and follows its links. */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { filesBelow } from '../../../tools/files.ts'
+import { monitoringObjects } from '../../../tools/release-monitoring.ts'
+import { buildSite } from '../../../tools/site.ts'
+
+const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-built-site-'))
+const pages = new Map<string, string>()
+
+beforeAll(() => {
+  buildSite(folder)
+  for (const name of filesBelow(folder, '.').filter((file) => file.endsWith('.html'))) {
+    pages.set(name, readFileSync(path.join(folder, name), 'utf8'))
+  }
+}, 300_000)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** The file that a server answers with. */
+function servedFile(address: string): string {
+  const file = address.replace(/^\//, '')
+  return file === '' || file.endsWith('/') ? `${file}index.html` : file
+}
+
+it('every link leads to a page, and to a heading that it has', () => {
+  const broken: string[] = []
+  let count = 0
+  for (const [page, html] of pages) {
+    for (const [, href = ''] of html.matchAll(/<a\b[^>]*?\shref="([^"]*)"/g)) {
+      if (/^[a-z]+:/.test(href)) continue
+      count += 1
+      const [address = '', anchor] = href.split('#')
+      const target = address === '' ? page : servedFile(path.posix.resolve('/', path.posix.dirname(page), address))
+      const file = address.endsWith('/') && !target.endsWith('.html') ? `${target}/index.html` : target
+      const text = pages.get(file)
+      const exists = text !== undefined || existsSync(path.join(folder, file))
+      const id = decodeURIComponent(anchor ?? '')
+      if (!exists || (id !== '' && text !== undefined && !text.includes(`id="${id}"`))) broken.push(`${page}: ${href}`)
+    }
+  }
+  expect(count).toBeGreaterThan(2000)
+  expect(broken).toEqual([])
+})
+
+it('the pages show templates of other programs unchanged, no others, and no comment', () => {
+  expect(pages.get('findings/lab.html')).toContain('{{ name | default(')
+  const withTemplates = [...pages].filter(([, html]) => html.replace(/<code\b.*?<\/code>/gs, '').includes('{{'))
+  expect(withTemplates.map(([name]) => name)).toEqual([])
+  expect([...pages].filter(([, html]) => html.includes('&lt;!--')).map(([name]) => name)).toEqual([])
+})
+
+it('the site has a search index, a dark mode, and the version of the program', () => {
+  const scripts = filesBelow(folder, 'assets').filter((file) => file.includes('localSearchIndex'))
+  expect(scripts).toHaveLength(1)
+  expect(readFileSync(path.join(folder, scripts[0] ?? ''), 'utf8')).toContain('SL2101')
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }
+  const index = pages.get('index.html') ?? ''
+  expect(index).toContain('VPSwitchAppearance')
+  expect(index).toContain(`Version ${version}`)
+})
+
+it('every alert links to a heading of the site', () => {
+  const rule = monitoringObjects().find(({ kind }) => kind === 'PrometheusRule')
+  const urls = [...JSON.stringify(rule).matchAll(/"runbook_url":"https:\/\/stackloom\.dev\/([^"#]+)#([^"]+)"/g)]
+  expect(urls.length).toBeGreaterThan(5)
+  for (const [, page = '', heading = ''] of urls) expect(pages.get(page)).toContain(`id="${heading}"`)
+})

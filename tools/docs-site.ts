@@ -1,0 +1,103 @@
+/** Decides what is on the documentation site: which file becomes which page, what links become, the sidebar. Pure. */
+import path from 'node:path'
+import type { DefaultTheme, MarkdownOptions, UserConfig } from 'vitepress'
+
+/** Pages that are not below docs/, and where they are on the site. */
+const otherPages: Readonly<Record<string, string>> = {
+  'README.md': 'index.md',
+  'docs/README.md': 'documentation.md',
+  'CHANGELOG.md': 'project/changelog.md',
+  'CODE_OF_CONDUCT.md': 'project/code-of-conduct.md',
+  'CONTRIBUTING.md': 'project/contributing.md',
+  'SECURITY.md': 'project/security.md',
+  'bench/README.md': 'project/figures.md',
+}
+
+/** Files that pages link to and that the site serves unchanged. */
+const servedFiles = /^(LICENSE|examples\/.+\.(yaml|env))$/
+
+/** Where a file of the checkout is on the site; undefined for a file that is not there. */
+export function sitePath(file: string): string | undefined {
+  if (Object.hasOwn(otherPages, file)) return otherPages[file]
+  if (/^(docs|examples)\/.+\.md$/.test(file)) return file.replace(/^docs\//, '').replace(/\/README\.md$/, '/index.md')
+  if (file.startsWith('docs/pictures/')) return file.replace(/^docs\//, '')
+  if (!servedFiles.test(file)) return undefined
+  // VitePress serves what is in `public` from the root, and takes a file for a page unless it knows the ending.
+  return file.endsWith('.yaml') ? `public/${file}` : `public/${file}.txt`
+}
+
+export interface RewrittenPage {
+  readonly text: string
+  /** Links to files that are not on the site. */
+  readonly broken: readonly string[]
+}
+
+/** Turns links between files of the checkout into links between pages of the site. */
+export function rewriteLinks(page: string, text: string): RewrittenPage {
+  const broken: string[] = []
+  const from = path.posix.dirname(sitePath(page) ?? page)
+  const rewritten = text.replace(/\]\(([^)#\s]+)(#[^)\s]+)?\)/g, (link, file: string, anchor = '') => {
+    if (/^[a-z]+:/.test(file)) return link
+    const target = sitePath(path.posix.join(path.posix.dirname(page), file))
+    if (target === undefined) {
+      broken.push(file)
+      return link
+    }
+    const served = /^public(\/.*)/.exec(target)?.[1]
+    return `](${served ?? relativeLink(from, target)}${anchor})`
+  })
+  return { text: rewritten, broken }
+}
+
+function relativeLink(from: string, target: string): string {
+  const relative = path.posix.relative(from, target)
+  return relative.startsWith('.') ? relative : `./${relative}`
+}
+
+/** The sections of docs/README.md with the pages that their tables list. */
+export function sidebarSections(index: string): readonly DefaultTheme.SidebarItem[] {
+  return index
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => ({
+      text: section.split('\n')[0] ?? '',
+      collapsed: false,
+      items: [...section.matchAll(/^\| \[(.+?)\]\((.+?)\)/gm)].map(([, text = '', file = '']) => ({
+        text,
+        link: `/${sitePath(path.posix.join('docs', file)) ?? file}`.replace(/(index)?\.md$/, ''),
+      })),
+    }))
+}
+
+/** Headings become the anchors that GitHub gives them, so that links work in both places. */
+export function headingAnchor(heading: string): string {
+  return heading
+    .toLowerCase()
+    .trim()
+    .replace(/[^\p{L}\p{N}_\s-]/gu, '')
+    .replaceAll(' ', '-')
+}
+
+/** Vue evaluates `{{` in a page; VitePress excepts fenced blocks only, and other code shows templates of other programs too. */
+const keepCode: NonNullable<MarkdownOptions['config']> = ({ renderer: { rules } }) => {
+  const { code_block, code_inline } = rules
+  rules.code_block = (...block) => code_block?.(...block).replace('<pre', '<pre v-pre') ?? ''
+  rules.code_inline = (...code) => code_inline?.(...code).replace('<code', '<code v-pre') ?? ''
+}
+
+export function siteConfig(index: string, version: string): UserConfig<DefaultTheme.Config> {
+  return {
+    title: 'Stackloom',
+    description: 'Plan, render, deploy, verify and operate OpenStack clouds',
+    markdown: { anchor: { slugify: headingAnchor }, config: keepCode },
+    themeConfig: {
+      search: { provider: 'local' },
+      sidebar: [...sidebarSections(index)],
+      nav: [
+        { text: 'Documentation', link: '/documentation' },
+        { text: `Version ${version}`, link: '/project/changelog' },
+      ],
+      outline: [2, 3],
+    },
+  }
+}
