@@ -13,7 +13,7 @@ import { Failure } from '../src/errors/failure.ts'
 import { runProcess } from '../src/exec/process.ts'
 import type { KubeClient } from '../src/kube/client.ts'
 import { type Connection, connect } from '../src/kube/connect.ts'
-import { ensurePrograms } from '../src/sandbox/build/ensure-programs.ts'
+import { ensurePrograms, isBuilt } from '../src/sandbox/build/ensure-programs.ts'
 import { callSupervisor } from '../src/sandbox/control.ts'
 import { ensureCrds } from '../src/sandbox/crds/crd-sets.ts'
 import { logFile, type SandboxFolder, sandboxFolder, socketPath } from '../src/sandbox/folder.ts'
@@ -22,7 +22,7 @@ import { findNamespaceProblem, nsenterCommand } from '../src/sandbox/launch.ts'
 import { copyPreparedStore, ensurePreparedStore } from '../src/sandbox/prepare.ts'
 import { acquireLock, type ProcessLock } from '../src/sandbox/process-lock.ts'
 import { requiredPrograms } from '../src/sandbox/program-table.ts'
-import type { ProgramName } from '../src/sandbox/programs.ts'
+import { type ProgramName, programs } from '../src/sandbox/programs.ts'
 import type { SandboxContext } from '../src/sandbox/sandbox.ts'
 import type { CrdSource, Part } from '../src/sandbox/settings.ts'
 import { removeSandboxFolder, startPrograms } from '../src/sandbox/start-programs.ts'
@@ -37,6 +37,8 @@ export interface ClusterOptions {
   readonly metallb?: boolean
   /** Garbage collection, namespace deletion, service accounts: about one second more. */
   readonly controllerManager?: boolean
+  /** OLM with a catalog of the operators. */
+  readonly olm?: boolean
 }
 
 /** The programs that a test may kill and start. */
@@ -106,7 +108,10 @@ async function findObstacle(options: ClusterOptions): Promise<string | undefined
     if (refusal !== undefined) return `no network namespace can be made here: ${refusal}`
   }
   try {
-    await ensurePrograms(programsFor(partsOf(options)), sandboxContext())
+    const context = sandboxContext()
+    if (options.olm && process.env['STACKLOOM_BUILD_ALL'] !== '1' && !(await isBuilt('opm', programs, context)))
+      return 'OLM is not built, which takes minutes; `make test SUITE=pods` builds it'
+    await ensurePrograms(programsFor(partsOf(options)), context)
     return undefined
   } catch (error) {
     if (error instanceof Failure) return `there are no programs for a sandbox: ${error.message}`
@@ -118,6 +123,7 @@ function partsOf(options: ClusterOptions): readonly Part[] {
   return [
     ...(options.controllerManager ? (['controller-manager'] as const) : []),
     ...(options.metallb ? (['metallb', 'metallb-webhooks'] as const) : []),
+    ...(options.olm ? (['olm'] as const) : []),
   ]
 }
 
@@ -133,7 +139,7 @@ export async function startCluster(
   const { crds = 'none', netns = true } = options
   const context = sandboxContext()
   const parts = partsOf(options)
-  const programs = await ensurePrograms(programsFor(parts), context)
+  const built = await ensurePrograms(programsFor(parts), context)
   const prepared = await ensurePreparedStore(await ensureCrds(crds, context.ownCrds, context), context)
   const slot = await takePlace()
   try {
@@ -141,7 +147,7 @@ export async function startCluster(
     await copyPreparedStore(prepared, folder)
     const port = { number: 0, fixed: false }
     const started = await startPrograms(
-      { name: 'test', folder, programs, parts, netns, ephemeral: true, port },
+      { name: 'test', folder, programs: built, parts, netns, ephemeral: true, port },
       context,
     )
     return await createHandle(folder, { ...started, netns, slot }, context)

@@ -17,7 +17,8 @@ import { hasRelease, sandboxContext } from '../test/sandbox-context.ts'
 function alwaysBuilt(): readonly ProgramName[] {
   const elsewhere: readonly ProgramName[] = [...requiredPrograms.core, ...usedByOtherTests]
   const all = Object.keys(programs) as readonly ProgramName[]
-  return all.filter((name) => !requiredPrograms.pods.includes(name) || elsewhere.includes(name))
+  const later: readonly ProgramName[] = [...requiredPrograms.pods, ...requiredPrograms.olm]
+  return all.filter((name) => !later.includes(name) || elsewhere.includes(name))
 }
 
 /** Plugins that run without nodes, in namespaces of a test. */

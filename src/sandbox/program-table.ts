@@ -5,6 +5,7 @@ import type { SandboxFolder } from './folder.ts'
 import { CONTROL_ADDRESS, type NodeLayout } from './nodes/node-layout.ts'
 import { nodeTasks } from './nodes/node-tasks.ts'
 import { cniPlugins } from './nodes/pod-network.ts'
+import { olmTasks } from './olm/olm-tasks.ts'
 import { METALLB_WEBHOOK_PORT, type Ports } from './ports.ts'
 import type { ProgramName } from './programs.ts'
 import type { Part } from './settings.ts'
@@ -30,6 +31,7 @@ export const requiredPrograms: Readonly<Record<Part | 'core' | 'pods', readonly 
   'controller-manager': ['kube-controller-manager'],
   metallb: ['metallb-controller'],
   'metallb-webhooks': ['metallb-controller'],
+  olm: ['olm-catalog', 'olm-operator', 'opm'],
   pods: [
     'kubelet',
     'kube-proxy',
@@ -45,17 +47,18 @@ export const requiredPrograms: Readonly<Record<Part | 'core' | 'pods', readonly 
 const READY_MS = 240_000
 
 export function programTable(input: ProgramTableInput): readonly Task[] {
-  const taskBuilders: Readonly<Record<Part, (input: ProgramTableInput) => Task>> = {
-    'controller-manager': controllerManager,
-    metallb: metallbController,
-    'metallb-webhooks': metallbWebhooks,
-  }
   const { folder, layout, kubeconfigPath } = input
   const program = (name: ProgramName): string => programPath(input.programs, name)
+  const taskBuilders: Readonly<Record<Part, (input: ProgramTableInput) => readonly Task[]>> = {
+    'controller-manager': (given) => [controllerManager(given)],
+    metallb: (given) => [metallbController(given)],
+    'metallb-webhooks': (given) => [metallbWebhooks(given)],
+    olm: (given) => olmTasks({ ...given, program, readyMs: READY_MS }),
+  }
   return [
     etcd(input),
     apiServer(input),
-    ...input.parts.map((part) => taskBuilders[part](input)),
+    ...input.parts.flatMap((part) => taskBuilders[part](input)),
     ...(layout ? nodeTasks({ folder, layout, kubeconfigPath, program, readyMs: READY_MS }) : []),
   ]
 }

@@ -7,6 +7,8 @@ export interface ProgramPin {
   readonly pin: string
   readonly package: string
   readonly ldflags?: string
+  /** Build tags. */
+  readonly tags?: string
   /** Its name in KUBEBUILDER_ASSETS, which replaces it. */
   readonly asset?: string
   /** Its name in the envtest archive, which can replace the build. */
@@ -22,6 +24,13 @@ const kubernetes = (name: string): ProgramPin => ({
   pin: 'kubernetes',
   package: `k8s.io/kubernetes/cmd/${name}`,
   ldflags: KUBERNETES_VERSION,
+})
+
+/** Without the tag it verifies signatures of images by a C library. */
+const olm = (packagePath: string): ProgramPin => ({
+  pin: 'olm',
+  package: `github.com/operator-framework/${packagePath}`,
+  tags: 'containers_image_openpgp',
 })
 
 const cniPlugin = (name: string): ProgramPin => ({
@@ -47,6 +56,9 @@ export const programs = {
   coredns: { pin: 'coredns', package: 'stackloom.dev/sandbox/coredns' },
   'infra-operator': { pin: 'infra-operator', package: 'github.com/openstack-k8s-operators/infra-operator' },
   multus: { pin: 'multus', package: 'gopkg.in/k8snetworkplumbingwg/multus-cni.v4/cmd/multus' },
+  'olm-catalog': olm('operator-lifecycle-manager/cmd/catalog'),
+  'olm-operator': olm('operator-lifecycle-manager/cmd/olm'),
+  opm: olm('operator-registry/cmd/opm'),
   'openstack-admission': { pin: 'openstack-admission', package: 'stackloom.dev/sandbox/openstack-admission' },
   pause: { pin: 'pause', package: 'stackloom.dev/sandbox/pause' },
   whereabouts: { pin: 'whereabouts', package: 'github.com/k8snetworkplumbingwg/whereabouts/cmd' },

@@ -27,10 +27,11 @@ import {
   type CrdSource,
   listSandboxNames,
   locateSandbox,
-  parts,
+  type Part,
   readSettings,
   requireSettings,
   type Settings,
+  standardParts,
   writeSettings,
 } from './settings.ts'
 import { removeSandboxFolder, startPrograms, withConnection } from './start-programs.ts'
@@ -49,6 +50,8 @@ export interface StartRequest {
   readonly actors?: readonly string[] | undefined
   /** Names of the nodes: objects only, or with `pods` nodes that run pods. */
   readonly nodes?: readonly string[] | undefined
+  /** Run OLM with a catalog of the operators; kept at later starts. */
+  readonly olm?: boolean | undefined
   /** Run real nodes; kept at later starts. */
   readonly pods?: boolean | undefined
   /** The NICs of each node that runs pods, by node and switch. */
@@ -119,12 +122,16 @@ function rejectCrdChange({ name, crds: asked }: StartRequest, before: Settings |
 }
 
 /** Settings of running programs cannot be changed. */
-function rejectRunningChange({ name, netns, actors, port, pods, nodes, nics }: StartRequest, before: Settings): void {
+function rejectRunningChange(
+  { name, netns, actors, port, pods, olm, nodes, nics }: StartRequest,
+  before: Settings,
+): void {
   const asked: readonly (readonly [setting: string, has: string, asked: string | undefined])[] = [
     ['--netns', String(before.netns), netns === undefined ? undefined : String(netns)],
-    ['--actors', before.actors.join(',') || 'none', actors && selectActors(actors, before.pods).join(',')],
+    ['--actors', before.actors.join(',') || 'none', actors && selectActors(actors, before).join(',')],
     ['--port', String(before.port), port === undefined ? undefined : String(port)],
     ['--pods', String(before.pods !== undefined), pods === undefined ? undefined : String(pods)],
+    ['--olm', String(before.parts.includes('olm')), olm === undefined ? undefined : String(olm)],
     // Simulated nodes can be added at any time.
     ...(before.pods
       ? ([
@@ -178,6 +185,25 @@ async function rejectUnfitHost(pods: NonNullable<Settings['pods']>, { env }: San
   if (findings.length > 0) throw new Failure(findings)
 }
 
+/** What is not asked for stays as it was. */
+function combineSettings(
+  request: StartRequest & { readonly crds: CrdSource },
+  before: Settings | undefined,
+  pods: Settings['pods'],
+): Settings {
+  const parts = selectParts(request, before)
+  const running = pods ? { pods } : {}
+  return {
+    name: request.name,
+    crds: request.crds,
+    netns: pods !== undefined || parts.includes('olm') || (request.netns ?? before?.netns ?? false),
+    parts,
+    actors: selectActors(request.actors ?? before?.actors ?? [], { parts, ...running }),
+    ...running,
+    port: request.port ?? before?.port ?? 0,
+  }
+}
+
 async function startStopped(
   request: StartRequest & { readonly crds: CrdSource },
   before: Settings | undefined,
@@ -185,15 +211,7 @@ async function startStopped(
   folder: SandboxFolder,
   context: SandboxContext,
 ): Promise<void> {
-  const settings: Settings = {
-    name: request.name,
-    crds: request.crds,
-    netns: pods !== undefined || (request.netns ?? before?.netns ?? false),
-    parts,
-    actors: selectActors(request.actors ?? before?.actors ?? [], pods),
-    ...(pods && { pods }),
-    port: request.port ?? before?.port ?? 0,
-  }
+  const settings = combineSettings(request, before, pods)
   // Read first: a release that is missing is reported before a build of minutes.
   const collection = (await exists(folder.etcd)) ? undefined : await ensureCrds(settings.crds, context.ownCrds, context)
   const groups = ['core', ...settings.parts, ...(pods ? (['pods'] as const) : [])] as const
@@ -218,7 +236,12 @@ async function startStopped(
       extraTasks: (kubeconfig) =>
         actorTasks(
           settings.actors,
-          ['--kubeconfig', kubeconfig, ...(layout ? ['--node-record', folder.nodeRecord] : [])],
+          [
+            '--kubeconfig',
+            kubeconfig,
+            ...(layout ? ['--node-record', folder.nodeRecord] : []),
+            ...realOption(settings),
+          ],
           context,
         ),
     },
@@ -233,9 +256,25 @@ async function startStopped(
   )
 }
 
-/** Where pods run, nothing simulates them. */
-function selectActors(names: readonly string[], pods: Settings['pods']): readonly string[] {
-  return pods ? names.filter((name) => name !== 'kubelet' && name !== 'services') : names
+function selectParts({ olm }: StartRequest, before: Settings | undefined): readonly Part[] {
+  return (olm ?? before?.parts.includes('olm')) ? [...standardParts, 'olm'] : standardParts
+}
+
+/** What runs in this sandbox and is therefore not simulated. */
+function realPrograms({ pods, parts }: Pick<Settings, 'pods' | 'parts'>): readonly string[] {
+  return [...(pods ? ['kubelet', 'services'] : []), ...(parts.includes('olm') ? ['olm'] : [])]
+}
+
+/** The operators that OLM installs are simulated, also where it runs. */
+function selectActors(names: readonly string[], settings: Pick<Settings, 'pods' | 'parts'>): readonly string[] {
+  const real = realPrograms(settings)
+  const selected = names.map((name) => (name === 'olm' && real.includes(name) ? 'operators' : name))
+  return [...new Set(selected.filter((name) => !real.includes(name)))]
+}
+
+function realOption(settings: Settings): readonly string[] {
+  const real = realPrograms(settings)
+  return real.length > 0 ? ['--real', real.join(',')] : []
 }
 
 function actorTasks(names: readonly string[], options: readonly string[], { self }: SandboxContext): readonly Task[] {
@@ -311,6 +350,7 @@ async function stopSupervisor(folder: SandboxFolder, name: string): Promise<bool
     return true
   } catch (error) {
     if (isNotRunning(error)) {
+      if (await exists(folder.nodeRecord)) await waitForNodes(folder)
       await rm(folder.control, { force: true })
       return false
     }
@@ -320,12 +360,24 @@ async function stopSupervisor(folder: SandboxFolder, name: string): Promise<bool
   }
 }
 
+/** After a crash of the supervisor the first process of its nodes ends a moment later, when the kernel has ended the others. */
+async function waitForNodes(folder: SandboxFolder): Promise<void> {
+  const pid = await findSupervisor(folder)
+  if (pid !== undefined) await waitForExit(pid)
+  await killUnresponsiveSupervisor(folder)
+}
+
+/** The first process of a sandbox, which has the lowest id. */
+async function findSupervisor(folder: SandboxFolder): Promise<number | undefined> {
+  const { stdout } = await runProcess({ file: 'ps', args: ['-eo', 'pid=,args='] })
+  const line = stdout.split('\n').find((text) => text.trimEnd().endsWith(`sandbox supervise ${folder.root}`))
+  return Number(line?.trim().split(' ')[0]) || undefined
+}
+
 /** Kills a supervisor that does not answer; its programs are killed with it. */
 async function killUnresponsiveSupervisor(folder: SandboxFolder): Promise<boolean> {
-  const { stdout } = await runProcess({ file: 'ps', args: ['-eo', 'pid=,args='] })
-  const line = stdout.split('\n').find((text) => text.includes(`sandbox supervise ${folder.root}`))
-  const pid = Number(line?.trim().split(' ')[0])
-  if (!pid) return false
+  const pid = await findSupervisor(folder)
+  if (pid === undefined) return false
   process.kill(pid, 'SIGKILL')
   await waitForExit(pid)
   return true

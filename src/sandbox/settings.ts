@@ -25,8 +25,9 @@ export interface Settings {
   readonly port: number
 }
 
-export const parts = ['controller-manager', 'metallb', 'metallb-webhooks'] as const
-export type Part = (typeof parts)[number]
+/** Parts that every sandbox has. */
+export const standardParts = ['controller-manager', 'metallb', 'metallb-webhooks'] as const
+export type Part = (typeof standardParts)[number] | 'olm'
 
 export function locateSandbox(paths: SandboxPaths, name: string): SandboxFolder {
   if (!/^[a-z][a-z0-9-]{0,39}$/.test(name)) throw failure(badSandboxName, { name })

@@ -9,7 +9,7 @@ import { type Connection, connect } from '../kube/connect.ts'
 import { mentionsDiskFull, toDiskFullFailure } from './build/cache-folder.ts'
 import type { ProgramPaths } from './build/ensure-programs.ts'
 import { ensureCertificates, renderKubeconfig, writeKubeconfig, writeWebhookCertificate } from './certificates.ts'
-import { reconcileAdmission } from './cluster-objects.ts'
+import { FIELD_MANAGER, reconcileAdmission } from './cluster-objects.ts'
 import {
   apiPortChanged,
   diskFull,
@@ -27,6 +27,8 @@ import { removeCgroups } from './nodes/cgroups.ts'
 import { nodeCertificates } from './nodes/node-certificates.ts'
 import { writeNodeFiles } from './nodes/node-files.ts'
 import { CONTROL_ADDRESS, type NodeLayout, setupFile } from './nodes/node-layout.ts'
+import { catalogObjects, renderCatalog } from './olm/catalog.ts'
+import { catalogFolder } from './olm/olm-tasks.ts'
 import {
   findFreePorts,
   type HeldPort,
@@ -111,18 +113,9 @@ async function startOnce(request: StartProgramsRequest, context: StartContext): 
     const parts = await selectParts(request, ports, findings)
     await mkdir(folder.logs, { recursive: true, mode: 0o700 })
     await ensureCertificates(folder, context.now(), layout && nodeCertificates(layout))
-    const contextName = `stackloom-${name}`
-    const clients = ['controller-manager', 'metallb', 'admin', ...(layout ? ['scheduler'] : [])]
-    for (const leaf of clients) {
-      await writeKubeconfig(kubeconfigPath(folder, leaf), await renderKubeconfig(folder, leaf, contextName, ports.api))
-    }
-    await writeKubeconfig(folder.kubeconfig, await renderKubeconfig(folder, 'admin', contextName, apiPort.port))
+    await writeAccess(request, ports.api, apiPort.port)
     const webhookTmp = await writeWebhookCertificate(folder)
-    if (layout) {
-      const kubeconfig = (certificate: string): Promise<string> =>
-        renderKubeconfig(folder, certificate, contextName, ports.api, CONTROL_ADDRESS)
-      await writeNodeFiles({ folder, layout, programs, kubeconfig })
-    }
+    if (parts.includes('olm')) await writeCatalog(folder)
     const tasks = programTable({
       folder,
       programs,
@@ -155,24 +148,53 @@ async function startOnce(request: StartProgramsRequest, context: StartContext): 
     })
     // The supervisor accepts on it now; two processes accepting on one socket would take each other's connections.
     await apiPort.close()
-    if (context.signal?.aborted) {
-      launched.process.kill(layout ? 'SIGKILL' : 'SIGTERM')
-      if (layout) {
-        await ended(launched.process)
-        await removeCgroups(layout.cgroup)
-      }
-      throw failure(startInterrupted, { name }, { exitCode: 130 })
-    }
-    if (launched.outcome.kind === 'failed' && layout) {
-      await ended(launched.process)
-      await removeCgroups(layout.cgroup)
-    }
-    if (launched.outcome.kind === 'failed') throw await explainFailure(request, launched.outcome)
-    await withConnection(folder, context, (connection) => reconcileAdmission(connection.client, folder, parts))
+    await rejectFailedStart(request, launched, context)
+    await withConnection(folder, context, async ({ client }) => {
+      await reconcileAdmission(client, folder, parts)
+      if (!parts.includes('olm')) return
+      for (const object of catalogObjects()) await client.apply(object, { fieldManager: FIELD_MANAGER, force: true })
+    })
     return { pid: launched.pid, port: apiPort.port, findings, supervisor: launched.process }
   } finally {
     await apiPort.close()
   }
+}
+
+async function writeCatalog(folder: SandboxFolder): Promise<void> {
+  await mkdir(catalogFolder(folder), { recursive: true })
+  await writeFile(path.join(catalogFolder(folder), 'catalog.json'), renderCatalog())
+}
+
+/** Writes the kubeconfigs of the programs, of the user and of the nodes; each reaches the API server in its own way. */
+async function writeAccess(request: StartProgramsRequest, inside: number, outside: number): Promise<void> {
+  const { name, folder, programs, layout } = request
+  const contextName = `stackloom-${name}`
+  for (const leaf of ['controller-manager', 'metallb', 'admin', ...(layout ? ['scheduler'] : [])]) {
+    await writeKubeconfig(kubeconfigPath(folder, leaf), await renderKubeconfig(folder, leaf, contextName, inside))
+  }
+  await writeKubeconfig(folder.kubeconfig, await renderKubeconfig(folder, 'admin', contextName, outside))
+  if (!layout) return
+  const kubeconfig = (certificate: string): Promise<string> =>
+    renderKubeconfig(folder, certificate, contextName, inside, CONTROL_ADDRESS)
+  await writeNodeFiles({ folder, layout, programs, kubeconfig })
+}
+
+/** Throws when the start failed or was interrupted, after nothing of the nodes is left. */
+async function rejectFailedStart(
+  request: StartProgramsRequest,
+  { outcome, process: child }: LaunchedSupervisor,
+  { signal }: StartContext,
+): Promise<void> {
+  const { name, layout } = request
+  const interrupted = signal?.aborted === true
+  if (!interrupted && outcome.kind === 'ready') return
+  if (interrupted) child.kill(layout ? 'SIGKILL' : 'SIGTERM')
+  if (layout) {
+    await ended(child)
+    await removeCgroups(layout.cgroup)
+  }
+  if (interrupted || outcome.kind === 'ready') throw failure(startInterrupted, { name }, { exitCode: 130 })
+  throw await explainFailure(request, outcome)
 }
 
 function ended(child: ChildProcess): Promise<void> {

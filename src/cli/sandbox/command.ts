@@ -44,14 +44,21 @@ function defineSupervise(parent: Command, { act }: CommandContext): void {
     )
 }
 
+interface ActOptions {
+  readonly kubeconfig: string
+  readonly nodeRecord?: string
+  readonly real?: string
+}
+
 /** Hidden: the process that runs the actors. */
 function defineAct(parent: Command, { io, act }: CommandContext): void {
   parent
     .command('act', { hidden: true })
     .requiredOption('--kubeconfig <file>')
     .option('--node-record <file>')
+    .option('--real <names>', 'programs that run, so that nothing simulates them')
     .argument('<names...>')
-    .action((names: readonly string[], { kubeconfig, nodeRecord }: { kubeconfig: string; nodeRecord?: string }) =>
+    .action((names: readonly string[], { kubeconfig, nodeRecord, real }: ActOptions) =>
       act(async () => {
         const { connect } = await import('../../kube/connect.ts')
         const { runActors } = await import('../../sandbox/actors/registry.ts')
@@ -59,7 +66,7 @@ function defineAct(parent: Command, { io, act }: CommandContext): void {
         const log = (entry: object): void => io.stderr(`${JSON.stringify(entry)}\n`)
         const { createConfigureNode } = await import('../../sandbox/nodes/configure-node.ts')
         const configureNode = nodeRecord === undefined ? undefined : await createConfigureNode(nodeRecord, runProcess)
-        await runActors({ connection, names, signal: io.stop, log, configureNode })
+        await runActors({ connection, names, real: real?.split(',') ?? [], signal: io.stop, log, configureNode })
         await connection.close()
         return 0
       }),

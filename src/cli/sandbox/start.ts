@@ -21,6 +21,7 @@ interface StartOptions {
   readonly actors?: readonly string[]
   readonly nodes?: readonly string[]
   readonly pods?: boolean
+  readonly olm?: boolean
   readonly nics?: readonly string[]
   readonly file?: string
   readonly output: Format
@@ -47,12 +48,14 @@ export function defineStart(parent: Command, { io, act }: CommandContext): void 
     .option('--port <port>', 'loopback port of the API server (default: a free port, which is kept)', portNumber)
     .option(
       '--actors <names>',
-      'simulate programs that cannot run here: kubelet,nmstate,olm,openstack,services, or all',
+      'simulate programs that cannot run here: kubelet,nmstate,olm,openstack,operators,services, or all',
       names,
     )
     .option('--nodes <names>', 'create these worker Nodes: worker-0,worker-1', names)
     .option('--pods', 'run pods: each node gets its own network, containerd, kubelet and kube-proxy (Linux, root)')
     .option('--no-pods', 'run no pods')
+    .option('--olm', 'run OLM and a catalog of the operators, in a separate network namespace')
+    .option('--no-olm', 'run no OLM')
     .option('--nics <names>', 'with --pods, the NICs of each node: enp6s0,enp7s0 (default: enp6s0)', names)
     .option('-f, --file <file>', 'take the nodes and their NICs from this site file')
     .addOption(outputOption(['table', 'json', 'yaml']))

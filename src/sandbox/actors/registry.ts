@@ -9,6 +9,7 @@ import type { Actor } from './actor.ts'
 import { kubelet } from './kubelet.ts'
 import { nmstate } from './nmstate/nmstate-actor.ts'
 import { olm } from './olm/olm-actor.ts'
+import { addOperands } from './olm/operands.ts'
 import { controlPlaneController } from './openstack/control-plane.ts'
 import { dataPlaneControllers } from './openstack/nodeset.ts'
 import { versionController } from './openstack/openstack-version.ts'
@@ -25,11 +26,27 @@ const openstack: Actor = {
   },
 }
 
-export const actors: Readonly<Record<string, Actor>> = { kubelet, nmstate, olm, openstack, services: serviceOperators }
+const operators: Actor = {
+  simulates: 'the operators that OLM installs: operand to workloads, without containers that do anything',
+  source: 'the bundles of the four operators, and the waits of install_yamls',
+  needs: ['kubelet'],
+  addControllers: addOperands,
+}
+
+export const actors: Readonly<Record<string, Actor>> = {
+  kubelet,
+  nmstate,
+  olm,
+  openstack,
+  operators,
+  services: serviceOperators,
+}
 
 export interface RunActorsOptions {
   readonly connection: Pick<Connection, 'client' | 'transport'>
   readonly names: readonly string[]
+  /** Programs that really run here, so that nothing simulates them. */
+  readonly real?: readonly string[]
   readonly signal: AbortSignal
   readonly stepMs?: number
   readonly configureNode?: ConfigureNode | undefined
@@ -40,9 +57,9 @@ export interface RunActorsOptions {
 
 /** Runs the actors until the signal is aborted. */
 export async function runActors(options: RunActorsOptions): Promise<void> {
-  const { connection, names, signal, stepMs = 200, log, configureNode, registry = actors } = options
+  const { connection, names, real = [], signal, stepMs = 200, log, configureNode, registry = actors } = options
   const runtime = createRuntime({ client: connection.client, ...(log && { log }) })
-  for (const actor of resolveActors(names, registry))
+  for (const actor of resolveActors(names, registry, real))
     actor.addControllers({ runtime, transport: connection.transport, stepMs, configureNode })
   await runtime.run(signal)
 }
@@ -51,13 +68,14 @@ export async function runActors(options: RunActorsOptions): Promise<void> {
 export function resolveActors(
   names: readonly string[],
   cast: Readonly<Record<string, Actor>> = actors,
+  real: readonly string[] = [],
 ): readonly Actor[] {
   const found = new Map<string, Actor>()
   const add = (name: string): void => {
     const actor = cast[name]
     if (!actor) throw failure(unknownActor, { name, known: Object.keys(cast) })
     if (found.has(name)) return
-    found.set(name, actor)
+    if (!real.includes(name)) found.set(name, actor)
     actor.needs.forEach(add)
   }
   names.forEach(add)

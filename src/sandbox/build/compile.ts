@@ -25,13 +25,14 @@ export interface CompileContext {
 export async function compile(work: Compilation, { exec, notify, signal }: CompileContext): Promise<void> {
   const { names, pins, pinFolder: cwd, into } = work
   const packages = pins.map((pin) => pin.package)
+  const tags = ['-tags', [...new Set(pins.flatMap((pin) => pin.tags ?? []))].join(',')]
   const text = `compiling ${names.join(', ')}: packages`
   const options = signal ? { signal } : {}
   let fetched = 0
   const listed = await exec(
     {
       file: 'go',
-      args: ['list', '-deps', ...buildFlags, '-f', '{{.Stale}} {{.StaleReason}}', ...packages],
+      args: ['list', '-deps', ...buildFlags, ...tags, '-f', '{{.Stale}} {{.StaleReason}}', ...packages],
       cwd,
       env: goEnv,
     },
@@ -54,7 +55,7 @@ export async function compile(work: Compilation, { exec, notify, signal }: Compi
   const built = await exec(
     {
       file: 'go',
-      args: ['build', ...buildFlags, '-v', '-ldflags', flags, '-o', `${into}/`, ...packages],
+      args: ['build', ...buildFlags, ...tags, '-v', '-ldflags', flags, '-o', `${into}/`, ...packages],
       cwd,
       env: goEnv,
     },

@@ -241,7 +241,9 @@ async function cacheKey(name: string, pin: ProgramPin, pinFolder: string, toolch
 
 /** Hashes all build inputs except the toolchain. */
 async function hashInputs(pin: ProgramPin, pinFolder: string): Promise<string> {
-  const hash = createHash('sha256').update(`${pin.package}\n${linkerFlags}\n${pin.ldflags ?? ''}\n`)
+  const hash = createHash('sha256').update(
+    `${pin.package}\n${linkerFlags}\n${pin.ldflags ?? ''}\n${pin.tags === undefined ? '' : `${pin.tags}\n`}`,
+  )
   const sources = (await readdir(pinFolder)).filter((file) => file.endsWith('.go')).sort()
   for (const file of ['go.mod', 'go.sum', ...sources]) hash.update(await readFile(path.join(pinFolder, file)))
   return hash.digest('hex').slice(0, 16)

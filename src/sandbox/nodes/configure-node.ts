@@ -42,7 +42,7 @@ export async function createConfigureNode(record: string, exec: Exec): Promise<C
 }
 
 /** Reads the output of `ip -json address show`. */
-export function parseLinks(text: string): readonly Link[] {
+function parseLinks(text: string): readonly Link[] {
   return asList(JSON.parse(text || '[]'))
     .filter(isRecord)
     .map((link) => ({

@@ -26,9 +26,10 @@ export function startActors(
   connection: Pick<Connection, 'client' | 'transport'>,
   names: readonly string[] = allActors,
   stepMs = 20,
+  real: readonly string[] = [],
 ): RunningActors {
   const end = new AbortController()
-  const playing = runActors({ connection, names, signal: end.signal, stepMs })
+  const playing = runActors({ connection, names, real, signal: end.signal, stepMs })
   return {
     stop: async () => {
       end.abort()

@@ -25,6 +25,10 @@ export interface Operand {
 export interface Package {
   readonly csv: string
   readonly version: string
+  /** Channels of the catalog, the default first. */
+  readonly channels: readonly string[]
+  /** What an OperatorGroup may select. */
+  readonly installModes: readonly ('OwnNamespace' | 'SingleNamespace' | 'AllNamespaces')[]
   readonly workloads: readonly Workload[]
   readonly operands: readonly Operand[]
 }
@@ -81,6 +85,8 @@ export const packages: Readonly<Record<string, Package>> = {
   'kubernetes-nmstate-operator': {
     csv: 'kubernetes-nmstate-operator.v0.86.0',
     version: '0.86.0',
+    channels: ['stable'],
+    installModes: ['OwnNamespace', 'SingleNamespace'],
     workloads: [deployment('nmstate-operator', { app: 'kubernetes-nmstate-operator' })],
     operands: [
       {
@@ -95,6 +101,8 @@ export const packages: Readonly<Record<string, Package>> = {
   'metallb-operator': {
     csv: 'metallb-operator.v0.14.2',
     version: '0.14.2',
+    channels: ['stable'],
+    installModes: ['OwnNamespace', 'SingleNamespace', 'AllNamespaces'],
     workloads: [
       deployment('metallb-operator-controller-manager', { 'control-plane': 'controller-manager' }),
       deployment(
@@ -117,6 +125,8 @@ export const packages: Readonly<Record<string, Package>> = {
   'openshift-cert-manager-operator': {
     csv: 'cert-manager-operator.v1.19.1',
     version: '1.19.1',
+    channels: ['stable-v1'],
+    installModes: ['OwnNamespace', 'SingleNamespace', 'AllNamespaces'],
     workloads: [
       deployment('cert-manager-operator-controller-manager', { name: 'cert-manager-operator' }),
       // Its operator creates its operand automatically.
@@ -129,6 +139,8 @@ export const packages: Readonly<Record<string, Package>> = {
   'openstack-operator': {
     csv: 'openstack-operator.v0.6.0',
     version: '0.6.0',
+    channels: ['stable-v1.0', 'alpha'],
+    installModes: ['OwnNamespace', 'AllNamespaces'],
     workloads: [
       deployment('openstack-operator-controller-operator', { 'openstack.org/operator-name': 'openstack-init' }),
     ],

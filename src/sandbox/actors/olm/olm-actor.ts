@@ -8,7 +8,7 @@ import type { KubeClient } from '../../../kube/client.ts'
 import type { Actor, ActorDeps } from '../actor.ts'
 import { updateConditions } from '../actor-status.ts'
 import { defaultCatalogs, type Package, packages } from './catalog-packages.ts'
-import { addOperands, applyWorkloads, findUnavailable, MANAGER, workloadSpec } from './operands.ts'
+import { applyWorkloads, findUnavailable, MANAGER, workloadSpec } from './operands.ts'
 
 const GROUP = 'operators.coreos.com'
 const SUBSCRIPTION = { apiVersion: `${GROUP}/v1alpha1`, kind: 'Subscription' }
@@ -19,18 +19,18 @@ const OPERATOR_GROUP = { apiVersion: `${GROUP}/v1`, kind: 'OperatorGroup' }
 
 interface SubscriptionSpec {
   readonly name: string
+  readonly channel?: string
   readonly source: string
   readonly sourceNamespace: string
   readonly installPlanApproval?: string
 }
 
 export const olm: Actor = {
-  simulates: 'OLM and the operators it installs: Subscription to ClusterServiceVersion, operand to workloads',
+  simulates: 'OLM: Subscription to InstallPlan, ClusterServiceVersion and Deployments',
   source:
     'operator-framework/api 0.40.0 (phases, conditions, reasons), the bundles of the four operators, and the waits of install_yamls',
-  needs: ['kubelet'],
-  addControllers: (deps: ActorDeps) => {
-    const { runtime, stepMs } = deps
+  needs: ['operators'],
+  addControllers: ({ runtime, stepMs }: ActorDeps) => {
     const subscriptions = runtime.cache({ kind: SUBSCRIPTION })
     const inNamespace = ({ metadata }: KubeObject): readonly string[] =>
       subscriptions
@@ -54,19 +54,25 @@ export const olm: Actor = {
         return done ? undefined : { requeueAfterMs: stepMs }
       },
     })
-    addOperands(deps)
   },
 }
 
 /** Advances an installation; returns true when only a user change can continue it. */
 async function install(client: KubeClient, subscription: KubeObject, now: string): Promise<boolean> {
   const spec = subscription['spec'] as SubscriptionSpec
-  const refusal = await resolutionError(client, subscription, spec)
-  if (refusal) {
-    await writeSubscription(client, subscription, { state: '' }, [['ResolutionFailed', refusal]], now)
+  const found = packages[spec.name] as Package
+  const { namespace = '' } = subscription.metadata
+  const { items: groups } = await client.list(OPERATOR_GROUP, { namespace })
+  // It resolves nothing there, and does not say so.
+  if (groups.length !== 1 && !(found && (await client.get({ ...CSV, namespace, name: found.csv })))) {
+    await writeSubscription(client, subscription, {}, [], now)
     return true
   }
-  const found = packages[spec.name] as Package
+  const problems = await resolutionProblems(client, subscription, spec)
+  if (problems.length > 0) {
+    await writeSubscription(client, subscription, {}, problems, now)
+    return true
+  }
   const plan = await ensureInstallPlan(client, subscription, spec, found)
   const manual = spec.installPlanApproval === 'Manual'
   const approved = (plan['spec'] as { readonly approved?: boolean }).approved === true
@@ -74,7 +80,7 @@ async function install(client: KubeClient, subscription: KubeObject, now: string
   if (manual && !approved) {
     await writePlanStatus(client, plan, 'RequiresApproval', spec)
     const status = { state: 'UpgradePending', currentCSV: found.csv, installPlanRef: reference }
-    await writeSubscription(client, subscription, status, [['InstallPlanPending', 'RequiresApproval']], now)
+    await writeSubscription(client, subscription, status, [['InstallPlanPending', 'RequiresApproval', undefined]], now)
     return true
   }
   await writePlanStatus(client, plan, 'Complete', spec)
@@ -84,19 +90,30 @@ async function install(client: KubeClient, subscription: KubeObject, now: string
   return done
 }
 
-/** With the messages of the OLM resolver. */
-async function resolutionError(
+type Problem = readonly [type: string, reason: string, message: string | undefined]
+
+/** With the messages of the OLM resolver. Channels of a catalog that a user brings are not known. */
+async function resolutionProblems(
   client: KubeClient,
   { metadata }: KubeObject,
-  { name, source, sourceNamespace }: SubscriptionSpec,
-): Promise<string | undefined> {
-  const catalog = { ...CATALOG, namespace: sourceNamespace, name: source }
-  const known = defaultCatalogs.includes(source) || (await client.get(catalog)) !== undefined
-  if (!known) {
-    return `constraints not satisfiable: no operators found from catalog ${source} in namespace ${sourceNamespace} referenced by subscription ${metadata.name}, subscription ${metadata.name} exists`
+  { name, channel, source, sourceNamespace }: SubscriptionSpec,
+): Promise<readonly Problem[]> {
+  const isDefault = defaultCatalogs.includes(source)
+  const exists = isDefault || (await client.get({ ...CATALOG, namespace: sourceNamespace, name: source })) !== undefined
+  const unsatisfiable = (what: string): Problem => [
+    'ResolutionFailed',
+    'ConstraintsNotSatisfiable',
+    `constraints not satisfiable: no operators found ${what} referenced by subscription ${metadata.name}, subscription ${metadata.name} exists`,
+  ]
+  if (!exists) {
+    const missing = `targeted catalogsource ${sourceNamespace}/${source} missing`
+    const unhealthy: Problem = ['CatalogSourcesUnhealthy', 'UnhealthyCatalogSourceFound', missing]
+    return [unhealthy, unsatisfiable(`from catalog ${source} in namespace ${sourceNamespace}`)]
   }
-  if (name in packages) return undefined
-  return `constraints not satisfiable: no operators found in package ${name} in the catalog referenced by subscription ${metadata.name}, subscription ${metadata.name} exists`
+  const found = packages[name]
+  if (!found) return [unsatisfiable(`in package ${name} in the catalog`)]
+  const isOffered = !isDefault || channel === undefined || found.channels.includes(channel)
+  return isOffered ? [] : [unsatisfiable(`in channel ${channel} of package ${name} in the catalog`)]
 }
 
 async function ensureInstallPlan(
@@ -205,19 +222,26 @@ interface SubscriptionStatus {
   readonly [field: string]: unknown
 }
 
+const HEALTHY = [
+  'CatalogSourcesUnhealthy',
+  'False',
+  'AllCatalogSourcesHealthy',
+  'all available catalogsources are healthy',
+] as const
+
 async function writeSubscription(
   client: KubeClient,
   subscription: KubeObject,
   wanted: Readonly<Record<string, unknown>>,
-  problems: readonly (readonly [type: string, message: string])[],
+  problems: readonly Problem[],
   now: string,
 ): Promise<void> {
   const before = (subscription['status'] ?? {}) as SubscriptionStatus
   const conditions = updateConditions(
     before.conditions ?? [],
     [
-      ['CatalogSourcesUnhealthy', 'False', 'AllCatalogSourcesHealthy', 'all available catalogsources are healthy'],
-      ...problems.map(([type, message]) => [type, 'True', conditionReason(type), message] as const),
+      ...(problems.some(([type]) => type === HEALTHY[0]) ? [] : [HEALTHY]),
+      ...problems.map(([type, reason, message]) => [type, 'True', reason, message] as const),
     ],
     now,
   )
@@ -229,10 +253,6 @@ async function writeSubscription(
     { ...SUBSCRIPTION, metadata: { namespace, name }, status: { ...next, lastUpdated: now } },
     { fieldManager: MANAGER, subresource: 'status' },
   )
-}
-
-function conditionReason(type: string): string {
-  return type === 'ResolutionFailed' ? 'ConstraintsNotSatisfiable' : 'RequiresApproval'
 }
 
 function sortKeys(value: object): object {

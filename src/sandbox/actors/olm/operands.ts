@@ -3,6 +3,7 @@
 import { type Condition, formatTimestamp, type KubeObject, type OwnerReference } from '../../../api/object.ts'
 import type { CacheReader } from '../../../kube/cache.ts'
 import type { KubeClient } from '../../../kube/client.ts'
+import { PAUSE_REFERENCE } from '../../images/image-table.ts'
 import type { ActorDeps } from '../actor.ts'
 import { updateConditions } from '../actor-status.ts'
 import { type Operand, type Package, packages, type Workload } from './catalog-packages.ts'
@@ -11,6 +12,15 @@ const CSV = { apiVersion: 'operators.coreos.com/v1alpha1', kind: 'ClusterService
 
 export function addOperands({ runtime, stepMs }: ActorDeps): void {
   const versions = runtime.cache({ kind: CSV })
+  runtime.add({
+    name: 'actor-operators',
+    watches: [{ kind: CSV }],
+    reconcile: async ({ name }) => {
+      const found = Object.values(packages).find(({ csv }) => csv === name)
+      const home = found && operatorNamespace(versions, found)
+      if (found && home !== undefined) await createAdditions(runtime.client, found, home)
+    },
+  })
   for (const found of Object.values(packages)) {
     for (const operand of found.operands) {
       const objects = runtime.cache({ kind: operand.kind })
@@ -33,19 +43,38 @@ export function addOperands({ runtime, stepMs }: ActorDeps): void {
   }
 }
 
+/**
+ * What an operator creates itself when it starts: Services of its webhooks, and workloads in other namespaces. Only what is
+ * missing: the simulated OLM creates everything.
+ */
+async function createAdditions(client: KubeClient, { workloads }: Package, home: string): Promise<void> {
+  const names = [...new Set(workloads.flatMap(({ namespace }) => namespace ?? []))]
+  const namespaces = names.map((name): KubeObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }))
+  const additions = workloads.flatMap((workload) =>
+    renderWorkload(workload, home, undefined).filter(
+      ({ kind }) => kind === 'Service' || workload.namespace !== undefined,
+    ),
+  )
+  for (const object of [...namespaces, ...additions]) {
+    const { apiVersion, kind, metadata } = object
+    if (!(await client.get({ ...metadata, apiVersion, kind })))
+      await client.apply(object, { fieldManager: MANAGER, force: true })
+  }
+}
+
 function objectKey({ metadata }: KubeObject): string {
   return metadata.namespace ? `${metadata.namespace}/${metadata.name}` : metadata.name
 }
 
 /** The namespace of the operator when it is installed. */
 function operatorNamespace(versions: CacheReader, { csv }: Package): string | undefined {
-  const found = versions
-    .list()
-    .find(
-      (version) =>
-        version.metadata.name === csv &&
-        (version['status'] as { readonly phase?: string } | undefined)?.phase === 'Succeeded',
-    )
+  const found = versions.list().find(
+    (version) =>
+      version.metadata.name === csv &&
+      // OLM copies the version of an operator for all namespaces into each of them.
+      version.metadata.labels?.['olm.copiedFrom'] === undefined &&
+      (version['status'] as { readonly phase?: string } | undefined)?.phase === 'Succeeded',
+  )
   return found?.metadata.namespace
 }
 
@@ -180,7 +209,7 @@ export function workloadSpec(workload: Workload): Readonly<Record<string, unknow
       metadata: { labels },
       spec: {
         terminationGracePeriodSeconds: 0,
-        containers: [{ name: 'placeholder', image: `sandbox.invalid/${workload.name}:actor` }],
+        containers: [{ name: 'placeholder', image: PAUSE_REFERENCE }],
         tolerations: [{ operator: 'Exists' }],
       },
     },
