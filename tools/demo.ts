@@ -1,7 +1,8 @@
 /**
  * `make demo`: plans and deploys two OpenStack clouds from one file on this machine.
  *
- * What needs no cluster comes first, while the programs of the cluster are prepared. The API server and MetalLB are real; OLM, nmstate, the kubelets and the OpenStack operators are simulated.
+ * What needs no cluster comes first, while the programs of the cluster are prepared. The API server and MetalLB are real, and
+ * where pods can run and their programs are built, also the nodes; OLM, nmstate and the OpenStack operators are simulated.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -17,11 +18,14 @@ import { Failure } from '../src/errors/failure.ts'
 import { isApiError } from '../src/kube/api-error.ts'
 import type { KubeClient } from '../src/kube/client.ts'
 import { connect } from '../src/kube/connect.ts'
-import { ensurePrograms } from '../src/sandbox/build/ensure-programs.ts'
+import { ensurePrograms, isBuilt } from '../src/sandbox/build/ensure-programs.ts'
 import { findNamespaceProblem } from '../src/sandbox/launch.ts'
+import { judgeHost, readHostFacts } from '../src/sandbox/nodes/requirements.ts'
 import { requiredPrograms } from '../src/sandbox/program-table.ts'
-import { resetSandbox, type SandboxContext, startSandbox } from '../src/sandbox/sandbox.ts'
+import { programs as programTable } from '../src/sandbox/programs.ts'
+import { resetSandbox, type SandboxContext, type SandboxStatus, startSandbox } from '../src/sandbox/sandbox.ts'
 import type { Notice, Notify } from '../src/sandbox/sandbox-context.ts'
+import { standardParts } from '../src/sandbox/settings.ts'
 import { ingressAddresses } from '../src/verify/readiness/load-balancer.ts'
 import { sandboxContext } from '../test/sandbox-context.ts'
 import { showPlan } from './demo-plan.ts'
@@ -59,7 +63,9 @@ async function stackloom(folder: string, kubeconfig: string, ...args: readonly s
 
 async function demo(context: SandboxContext, folder: string): Promise<number> {
   print(bold('Stackloom: two OpenStack clouds on one cluster, on this machine'))
-  const programsNeeded = [...new Set(Object.values(requiredPrograms).flat())]
+  const pods = await findPodsObstacle(context)
+  const parts = ['core', ...standardParts, ...(pods === undefined ? (['pods'] as const) : [])] as const
+  const programsNeeded = [...new Set(parts.flatMap((part) => requiredPrograms[part]))]
   // A failure is reported where the programs are needed.
   const preparing = ensurePrograms(programsNeeded, context).catch(() => undefined)
   const shown = await showPlan(folder, io, path.resolve('dist/two-clouds.svg'))
@@ -69,13 +75,15 @@ async function demo(context: SandboxContext, folder: string): Promise<number> {
   const netns = (await findNamespaceProblem(context.exec)) === undefined
   await resetSandbox(NAME, context)
   const started = Date.now()
-  const actors = ['kubelet', 'nmstate', 'olm', 'openstack']
-  const { kubeconfig, programs, server } = await startSandbox({ name: NAME, netns, actors, nodes: NODES }, context)
+  const actors = ['kubelet', 'nmstate', 'olm', 'openstack'].filter((name) => pods !== undefined || name !== 'kubelet')
+  const request = { name: NAME, netns, actors, nodes: NODES, ...(pods === undefined && { pods: true }) }
+  const { kubeconfig, programs, server, nodes = [] } = await startSandbox(request, context)
   end()
   heading('4. A cluster')
   const seconds = ((Date.now() - started) / 1000).toFixed(1)
   print(`   ${green('ready')} after ${seconds} s: ${programs.map(({ name }) => name).join(', ')}`)
   print(`   simulated, because they cannot run here: ${actors.join(', ')}`)
+  if (pods !== undefined) print(dim(`   no pods run: ${pods}`))
   print(dim(`   ${server}, ${netns ? 'in its own network namespace' : 'on loopback'}`))
 
   heading('5. The plan for the CRDs of this cluster')
@@ -90,11 +98,41 @@ async function demo(context: SandboxContext, folder: string): Promise<number> {
     if (deployed !== 0) return deployed
     await showAddresses(connection.client)
     await showRefusal(connection.client)
+    if (nodes.length > 0) await showPackets(connection.client, nodes, context)
   } finally {
     await connection.close()
   }
-  heading('9. A second run changes nothing')
+  heading(`${nodes.length > 0 ? 10 : 9}. A second run changes nothing`)
   return stackloom(folder, kubeconfig, 'diff')
+}
+
+/** Why the nodes of the demo run no pods; undefined if they do. Nothing is built for them: that takes minutes. */
+async function findPodsObstacle(context: SandboxContext): Promise<string | undefined> {
+  const [problem] = judgeHost(await readHostFacts(process.env))
+  if (problem) return problem.message
+  for (const name of requiredPrograms.pods)
+    if (!(await isBuilt(name, programTable, context)))
+      return `${name} is not built; \`stackloom sandbox start --pods\` builds it, which takes minutes`
+  return undefined
+}
+
+async function showPackets(
+  client: KubeClient,
+  nodes: NonNullable<SandboxStatus['nodes']>,
+  context: SandboxContext,
+): Promise<void> {
+  heading('9. A pod reaches the VIP of its own cloud, and not that of the other one')
+  const { tryVips } = await import('./demo-pods.ts')
+  const results = await tryVips(
+    client,
+    nodes.map(({ name, containerd }) => ({ name, socket: containerd })),
+    context,
+  )
+  end()
+  for (const { from, to, reached } of results)
+    print(`   ${from}  ${to}  ${reached ? green('reached') : yellow('not reached')}`)
+  const [first, second] = results.map(({ reached }) => reached)
+  if (first !== true || second !== false) throw new Error('the clouds are not connected as planned')
 }
 
 const storageClass: KubeObject = {
@@ -143,7 +181,7 @@ const context: SandboxContext = { ...sandboxContext(notify), signal: io.stop }
 const folder = await mkdtemp(path.join(tmpdir(), 'stackloom-demo-'))
 try {
   process.exitCode = await demo(context, folder)
-  if (process.exitCode === 0) heading('10. Stopped; nothing is left running')
+  if (process.exitCode === 0) heading('Stopped; nothing is left running')
 } catch (error) {
   releaseNotices()
   end()
