@@ -1,4 +1,7 @@
-/** Shows packets in `make demo`, where the cluster has nodes with pods: a pod reaches the VIP of its own cloud and no other. */
+/**
+ * Shows packets in `make demo`, where the cluster has nodes with pods: a pod reaches the VIP of its own cloud on its network, and
+ * the VIP of the other cloud does not exist there. Over the pod network of a cluster every pod reaches every Service.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { KubeObject } from '../src/api/object.ts'
 import { getString } from '../src/api/raw-object.ts'
@@ -15,21 +18,19 @@ const ANNOUNCED = { apiVersion: 'metallb.io/v1beta1', kind: 'ServiceL2Status' }
 const NAME = 'keystone-internal'
 const CLOUDS = ['openstack', 'openstack2']
 
-export interface Reached {
-  readonly from: string
-  readonly to: string
-  readonly reached: boolean
+export interface Answer {
+  readonly question: string
+  readonly answered: boolean
 }
 
-/** Runs a server behind Keystone's internal VIP of each cloud, and asks both from a pod of the first one. */
-export async function tryVips(
+/** Runs a server behind Keystone's internal VIP of each cloud, and asks for both from a pod of the first one. */
+export async function askForVips(
   client: KubeClient,
   nodes: readonly ImageNode[],
   context: SandboxContext,
-): Promise<readonly Reached[]> {
+): Promise<readonly Answer[]> {
   await loadImages(['probe'], nodes, context)
-  const vips = await Promise.all(CLOUDS.map((namespace) => serveVip(client, namespace)))
-  const [first] = vips
+  const [first, second] = await Promise.all(CLOUDS.map((namespace) => serveVip(client, namespace)))
   const announcer = await waitFor(async () => {
     const { items } = await client.list(ANNOUNCED)
     const found = items.find(
@@ -41,27 +42,40 @@ export async function tryVips(
   })
   // A macvlan interface does not reach its own node.
   const node = nodes.find(({ name }) => name !== announcer)?.name ?? ''
-  const results: Reached[] = []
-  for (const [index, { url }] of vips.entries()) {
-    const name = `demo-client-${index}`
-    const wget = ['busybox', 'wget', '-q', '-T', '5', '-O', '/dev/null', url]
-    // The first answer may take until the VIP is announced.
-    const command =
-      url === first?.url
-        ? ['sh', '-c', `for try in 1 2 3 4 5 6 7 8 9 10 11 12; do ${wget.join(' ')} && exit 0; sleep 2; done; exit 1`]
-        : wget
-    await client.create(probePod(name, CLOUDS[0] ?? '', command, { node, networks: 'internalapi' }))
-    const phase = await waitFor(async () => {
-      const pod = await client.get({ ...POD, namespace: CLOUDS[0] ?? '', name })
-      const current = pod && getString(pod, 'status', 'phase')
-      return current === 'Succeeded' || current === 'Failed' ? current : undefined
-    })
-    results.push({ from: `pod in ${CLOUDS[0]} on ${node}`, to: url, reached: phase === 'Succeeded' })
+  const { address = '', port = 0 } = first ?? {}
+  const page = `printf 'GET /passwd HTTP/1.0\\r\\n\\r\\n' | nc -w 5 ${address} ${port} | grep -q root`
+  const tries = `for try in 1 2 3 4 5 6 7 8 9 10 11 12; do ${page} && exit 0; sleep 2; done; exit 1`
+  const arping = (vip = ''): readonly string[] => ['arping', '-q', '-I', 'net1', '-c', '3', '-w', '6', vip]
+  const questions: readonly (readonly [string, readonly string[]])[] = [
+    [`HTTP from the VIP ${address} of its own cloud`, ['sh', '-c', tries]],
+    [`ARP for ${address} on internalapi`, arping(address)],
+    [`ARP for ${second?.address}, the VIP of the other cloud, on internalapi`, arping(second?.address)],
+  ]
+  const answers: Answer[] = []
+  for (const [index, [question, command]] of questions.entries()) {
+    const pod = probePod(`demo-client-${index}`, CLOUDS[0] ?? '', command, { node, networks: 'internalapi' })
+    answers.push({ question, answered: await succeeds(client, pod) })
   }
-  return results
+  return answers
 }
 
-async function serveVip(client: KubeClient, namespace: string): Promise<{ readonly url: string }> {
+async function succeeds(client: KubeClient, pod: KubeObject): Promise<boolean> {
+  await client.create(pod)
+  const { name, namespace = '' } = pod.metadata
+  const phase = await waitFor(async () => {
+    const live = await client.get({ ...POD, namespace, name })
+    const current = live && getString(live, 'status', 'phase')
+    return current === 'Succeeded' || current === 'Failed' ? current : undefined
+  })
+  return phase === 'Succeeded'
+}
+
+interface Vip {
+  readonly address: string | undefined
+  readonly port: number
+}
+
+async function serveVip(client: KubeClient, namespace: string): Promise<Vip> {
   const service = await waitFor(async () => {
     const found = await client.get({ ...SERVICE, namespace, name: NAME })
     return found && ingressAddresses(found).length > 0 ? found : undefined
@@ -77,7 +91,7 @@ async function serveVip(client: KubeClient, namespace: string): Promise<{ readon
     const pod = await client.get({ ...POD, namespace, name: 'demo-keystone' })
     return pod && getString(pod, 'status', 'phase') === 'Running' ? pod : undefined
   })
-  return { url: `http://${ingressAddresses(service)[0]}:${port}/passwd` }
+  return { address: ingressAddresses(service)[0], port }
 }
 
 interface ProbePodOptions {

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import { type Condition, type KubeObject, objectKey } from '../../../api/object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Controller, ReconcileContext } from '../../../kube/controller.ts'
+import { PAUSE_REFERENCE } from '../../images/image-table.ts'
 import { type ActorDeps, annotation } from '../actor.ts'
 import { createMissing, withTransitionTimes, writeStatus } from '../actor-status.ts'
 import { ensureAccess } from './client-access.ts'
@@ -243,7 +244,7 @@ async function ensureConductor(client: KubeClient, { apiVersion, kind, metadata 
       annotations: { [SIMULATED]: 'no command can run in this pod' },
       ownerReferences: [{ apiVersion, kind, name, uid, controller: true }],
     },
-    spec: { containers: [{ name: 'nova-cell0-conductor', image: 'simulated' }] },
+    spec: { containers: [{ name: 'nova-cell0-conductor', image: PAUSE_REFERENCE }] },
   }
   await createMissing(client, await client.get(ref), pod, ACTOR)
 }

@@ -2,8 +2,10 @@
  * Simulates the service operators of a ready control plane: pods with network attachments, KeystoneEndpoints, and Routes. A
  * separate actor, because most deployment tests do not need it.
  */
+
 import { type GroupVersionKind, type KubeObject, objectKey } from '../../../api/object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
+import { PAUSE_REFERENCE } from '../../images/image-table.ts'
 import { type Actor, type ActorDeps, annotation } from '../actor.ts'
 import { createMissing } from '../actor-status.ts'
 import { buildCatalogue, ENDPOINT, ROUTE } from './catalogue.ts'
@@ -87,7 +89,7 @@ function renderPod(workload: AttachedWorkload, namespace: string): KubeObject {
       labels: { service: workload.path[0] ?? '' },
       annotations: { 'k8s.v1.cni.cncf.io/networks': JSON.stringify(networks), [SIMULATED]: 'no container runs' },
     },
-    spec: { containers: [{ name: workload.path[0] ?? 'service', image: 'simulated' }] },
+    spec: { containers: [{ name: workload.path[0] ?? 'service', image: PAUSE_REFERENCE }] },
   }
 }
 
