@@ -177,6 +177,20 @@ describe('a list', () => {
     ])
   })
 
+  it.each(['.', '..'])(
+    'sends no request for an object called %j: its path would be that of another one',
+    async (name) => {
+      const { client, requests } = await clientFor((_, answer) => respondJson(answer, { metadata: { name: 'ns' } }))
+      const ref = { ...configMap, namespace: 'ns', name }
+      expect(await client.get(ref)).toBeUndefined()
+      expect(await client.delete(ref)).toBe(false)
+      await expect(
+        client.apply({ ...configMap, metadata: { namespace: 'ns', name } }, { fieldManager: 't' }),
+      ).rejects.toThrow('does not exist')
+      expect(requests().filter((request) => request.includes('/ns'))).toEqual([])
+    },
+  )
+
   it('transforms every item', async () => {
     const { client } = await clientFor(({ query }, answer) =>
       respondJson(answer, query.get('continue') === 'more' ? page(['b']) : page(['a'], 'more')),

@@ -1,6 +1,9 @@
 /** Builds the URL paths of kinds and objects on an API server. Pure. */
 import { type GroupVersionKind, objectIdentity } from '../api/object.ts'
+import { finding } from '../errors/finding.ts'
+import { ApiError } from './api-error.ts'
 import type { Resource } from './client.ts'
+import { objectMissing } from './findings/api-server.ts'
 
 /** `/api/v1`, `/apis/apps/v1`. */
 export function groupPath(apiVersion: string): string {
@@ -17,7 +20,14 @@ interface ObjectName {
   readonly name: string
 }
 
+/** A tenant chooses names of what it refers to; a path with `..` would mean another object, such as the namespace. */
 export function objectPath(resource: Resource, object: ObjectName, subresource?: string): string {
+  const { namespace = '', name } = object
+  if ([namespace, name].some((step) => step === '.' || step === '..')) {
+    const { apiVersion, plural } = resource
+    const missing = finding(objectMissing, { object: `${apiVersion} ${plural} ${namespace}/${name}` })
+    throw new ApiError({ kind: 'not-found', finding: missing })
+  }
   const tail = subresource ? `/${subresource}` : ''
   return `${collectionPath(resource, object.namespace)}/${encodeURIComponent(object.name)}${tail}`
 }
