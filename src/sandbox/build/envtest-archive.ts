@@ -4,8 +4,7 @@
  * A download that fails is a warning: the programs are then built from their sources.
  */
 import { createHash } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
-import { access, readFile, rm } from 'node:fs/promises'
+import { access, open, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { formatError } from '../../errors/failure.ts'
 import { finding } from '../../errors/finding.ts'
@@ -108,7 +107,7 @@ async function download(
   const stalled = new AbortController()
   const reason = new Error(`no byte came for ${stallMs / 1000} s`)
   let timer = setTimeout(() => stalled.abort(reason), stallMs)
-  const output = createWriteStream(file)
+  const output = await open(file, 'w')
   try {
     const response = await fetch(url, { signal: AbortSignal.any([stalled.signal, ...(signal ? [signal] : [])]) })
     if (!response.ok || !response.body) throw new Error(`the server answers ${response.status}`)
@@ -122,18 +121,14 @@ async function download(
       received += chunk.length
       if (received > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES / 1e6} MB`)
       hash.update(chunk)
-      if (!output.write(chunk)) await new Promise<void>((resolve) => output.once('drain', resolve))
+      await output.writeFile(chunk)
       onProgress(Math.floor(received / 1e6), total)
     }
-    await new Promise<void>((resolve, reject) => {
-      output.once('error', reject)
-      output.end(resolve)
-    })
     return hash.digest('hex')
   } catch (error) {
     throw stalled.signal.aborted ? reason : error instanceof Error && error.cause ? error.cause : error
   } finally {
     clearTimeout(timer)
-    output.destroy()
+    await output.close()
   }
 }
