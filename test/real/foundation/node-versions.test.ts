@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it, type TestContext } from 'vitest'
 import { nodePath, nodeVersions } from '../../../tools/node-versions.ts'
+import { requireSoak } from '../../counts.ts'
 import { useFolder } from '../../folder.ts'
 
 const pureFolders = ['src/net', 'src/ini', 'src/yaml', 'src/site', 'src/plan', 'src/render', 'src/errors']
@@ -43,7 +44,7 @@ describe.each(nodeVersions)('Node %s', (version) => {
   }, 120_000)
 
   it('passes the unit tests of the pure folders', (ctx) => {
-    if (!process.env['STACKLOOM_SOAK']) ctx.skip('takes minutes: make soak runs it')
+    requireSoak(ctx)
     const node = requireNode(version, ctx)
     const { STACKLOOM_SOAK: _, ...env } = process.env
     const { status, stdout } = spawnSync(node, ['node_modules/vitest/vitest.mjs', 'run', ...pureFolders], {

@@ -13,7 +13,7 @@ import { PROBE_LABEL } from '../../../src/render/probe-pods.ts'
 import { renderDocuments } from '../../../src/render/render.ts'
 import { PROBE_REFERENCE } from '../../../src/sandbox/images/image-table.ts'
 import { loadImage, loadImages } from '../../../src/sandbox/images/load-image.ts'
-import { count } from '../../counts.ts'
+import { requireSoak } from '../../counts.ts'
 import { dnsData, dnsMasq, host } from '../../dns.ts'
 import { testIo } from '../../io.ts'
 import { sandboxPlan } from '../../plan.ts'
@@ -167,46 +167,46 @@ describe('the pods of a DNSMasq', () => {
   })
 
   // Takes up to two minutes, because nothing but the kubelet's interval brings the change.
-  if (count({ test: 0, soak: 1 }) === 1)
-    it('would get a change through the volume alone, when the kubelet looks at its pods again', async () => {
-      const config = {
-        apiVersion: 'v1',
-        kind: 'ConfigMap',
-        metadata: { name: 'delay', namespace },
-        data: { value: 'old' },
-      }
-      await sandbox.client.create(config)
-      await sandbox.client.create({
-        apiVersion: 'v1',
-        kind: 'Pod',
-        metadata: { name: 'delay', namespace },
-        spec: {
-          terminationGracePeriodSeconds: 0,
-          containers: [
-            {
-              name: 'main',
-              image: PROBE_REFERENCE,
-              command: ['sh', '-c', 'until grep -q new /config/value; do sleep 0.1; done'],
-              volumeMounts: [{ name: 'config', mountPath: '/config' }],
-            },
-          ],
-          restartPolicy: 'Never',
-          volumes: [{ name: 'config', configMap: { name: 'delay' } }],
-        },
-      })
-      const phase = async (): Promise<string | undefined> => {
-        const pod = await sandbox.client.get({ apiVersion: 'v1', kind: 'Pod', namespace, name: 'delay' })
-        return (pod?.['status'] as { phase?: string } | undefined)?.phase
-      }
-      await expect.poll(phase, soon).toBe('Running')
-      // A pod that has just started is looked at more often.
-      await new Promise((resolve) => setTimeout(resolve, 30_000))
-      const started = performance.now()
-      const ref = { apiVersion: 'v1', kind: 'ConfigMap', namespace, name: 'delay' }
-      await sandbox.client.patch(ref, { data: { value: 'new' } }, { type: 'merge' })
-      await expect.poll(phase, soon).toBe('Succeeded')
-      console.log(`the kubelet alone needed ${Math.round((performance.now() - started) / 1000)} s`)
+  it('would get a change through the volume alone, when the kubelet looks at its pods again', async (context) => {
+    requireSoak(context)
+    const config = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'delay', namespace },
+      data: { value: 'old' },
+    }
+    await sandbox.client.create(config)
+    await sandbox.client.create({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'delay', namespace },
+      spec: {
+        terminationGracePeriodSeconds: 0,
+        containers: [
+          {
+            name: 'main',
+            image: PROBE_REFERENCE,
+            command: ['sh', '-c', 'until grep -q new /config/value; do sleep 0.1; done'],
+            volumeMounts: [{ name: 'config', mountPath: '/config' }],
+          },
+        ],
+        restartPolicy: 'Never',
+        volumes: [{ name: 'config', configMap: { name: 'delay' } }],
+      },
     })
+    const phase = async (): Promise<string | undefined> => {
+      const pod = await sandbox.client.get({ apiVersion: 'v1', kind: 'Pod', namespace, name: 'delay' })
+      return (pod?.['status'] as { phase?: string } | undefined)?.phase
+    }
+    await expect.poll(phase, soon).toBe('Running')
+    // A pod that has just started is looked at more often.
+    await new Promise((resolve) => setTimeout(resolve, 30_000))
+    const started = performance.now()
+    const ref = { apiVersion: 'v1', kind: 'ConfigMap', namespace, name: 'delay' }
+    await sandbox.client.patch(ref, { data: { value: 'new' } }, { type: 'merge' })
+    await expect.poll(phase, soon).toBe('Succeeded')
+    console.log(`the kubelet alone needed ${Math.round((performance.now() - started) / 1000)} s`)
+  })
 
   async function addClient(): Promise<void> {
     const netns = '/run/netns/client'

@@ -8,24 +8,25 @@ import { explainNmstateError } from '../../../src/rehearse/nmstate-errors.ts'
 import { applyScript } from '../../../src/rehearse/node-scripts.ts'
 import { applyDesiredState, type NetworkState } from '../../../src/sandbox/actors/nmstate/enactments.ts'
 import { findRefusal } from '../../../src/sandbox/actors/nmstate/find-refusal.ts'
-import { count } from '../../counts.ts'
+import { requireSoak } from '../../counts.ts'
 import { generatedState, NICS } from './generated-states.ts'
 import { requireRehearsal } from './prepared.ts'
 import { singleNodeTopology, startTopology } from './running-topology.ts'
 
 const SEED = Number(process.env['STACKLOOM_SEED'] ?? 22)
-const states = fc.sample(generatedState, { seed: SEED, numRuns: count({ test: 0, soak: 200 }) })
+const states = fc.sample(generatedState, { seed: SEED, numRuns: 200 })
 
 describe('the simulated nmstate', { timeout: 7_200_000 }, () => {
+  beforeEach(requireSoak)
   beforeEach(requireRehearsal)
 
-  it.each(states.length > 0 ? [states] : [])('has the verdict of the real one for generated states', async (...all) => {
+  it('has the verdict of the real one for generated states', async () => {
     const { nodes, close } = await startTopology(singleNodeTopology(NICS), ['net.ipv4.ip_forward=1'])
     const [node] = nodes
     const differences: string[] = []
     let state: NetworkState = {}
     try {
-      for (const [index, desired] of all.entries()) {
+      for (const [index, desired] of states.entries()) {
         const refusal = findRefusal(state, desired, { nics: NICS })
         const { code, output } = (await node?.agent.run(applyScript(desired))) ?? { code: 1, output: 'no node' }
         const verdict = code === 0 ? undefined : explainNmstateError(output).line

@@ -14,7 +14,7 @@ import type { FaultName } from '../../../src/rehearse/faults.ts'
 import { endKept, findKept } from '../../../src/rehearse/kept.ts'
 import { type Rehearsal, rehearse } from '../../../src/rehearse/rehearse.ts'
 import { isAsPlanned } from '../../../src/verify/probe/reach-matrix.ts'
-import { count } from '../../counts.ts'
+import { count, requireSoak } from '../../counts.ts'
 import { sandboxContext } from '../../sandbox-context.ts'
 import { MARK, markedProcesses } from './marked-processes.ts'
 import { requireRehearsal } from './prepared.ts'
@@ -142,20 +142,16 @@ describe('a rehearsal', { timeout: 1_800_000 }, () => {
     }
   })
 
-  it.each(faults.slice(0, count({ test: 0, soak: faults.length })))(
-    'finds $fault and names its place: $rehearsed.site',
-    async ({ fault, found, rehearsed }) => {
-      const seen = messages(await run(fault, rehearsed))
-      for (const message of found) expect(seen).toContainEqual(expect.stringMatching(message))
-    },
-  )
+  it.for(faults)('finds $fault and names its place: $rehearsed.site', async ({ fault, found, rehearsed }, context) => {
+    requireSoak(context)
+    const seen = messages(await run(fault, rehearsed))
+    for (const message of found) expect(seen).toContainEqual(expect.stringMatching(message))
+  })
 
-  it.each([widePlan].slice(0, count({ test: 0, soak: 1 })))(
-    'sends jumbo frames and IPv6 over two NICs',
-    async (wide) => {
-      const rehearsal = await run(undefined, wide())
-      expect(messages(rehearsal)).toEqual([])
-      expect(rehearsal.matrix.filter((cell) => !isAsPlanned(cell))).toEqual([])
-    },
-  )
+  it('sends jumbo frames and IPv6 over two NICs', async (context) => {
+    requireSoak(context)
+    const rehearsal = await run(undefined, widePlan())
+    expect(messages(rehearsal)).toEqual([])
+    expect(rehearsal.matrix.filter((cell) => !isAsPlanned(cell))).toEqual([])
+  })
 })
