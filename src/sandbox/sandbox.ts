@@ -1,7 +1,6 @@
 /** Starts, stops, inspects and resets sandboxes by name. Each is a folder with data and, while it runs, one supervisor. */
 import { mkdir, readFile, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { wrongUse } from '../errors/common.ts'
 import { Failure, failure, formatError } from '../errors/failure.ts'
 import type { Finding } from '../errors/finding.ts'
 import { runProcess, toProgram } from '../exec/process.ts'
@@ -11,12 +10,12 @@ import { ensureNodes } from './cluster-objects.ts'
 import { callSupervisor, isNotRunning } from './control.ts'
 import { ensureCrds, type OwnCrds } from './crds/crd-sets.ts'
 import { newestRelease } from './crds/release-folders.ts'
-import { runningWithOtherSettings, settingsConflict, supervisorUnresponsive } from './findings.ts'
+import { supervisorUnresponsive } from './findings.ts'
 import { logFile, type SandboxFolder } from './folder.ts'
 import { removeCgroups } from './nodes/cgroups.ts'
 import { joinNodes } from './nodes/join-nodes.ts'
 import { loadNodeImages } from './nodes/node-images.ts'
-import { type NodeRequest, parentCgroup, planNodes } from './nodes/node-layout.ts'
+import { parentCgroup, planNodes } from './nodes/node-layout.ts'
 import { checkNodeNames } from './nodes/node-names.ts'
 import { readProcessIds } from './nodes/process-ids.ts'
 import { judgeHost, readHostFacts } from './nodes/requirements.ts'
@@ -27,35 +26,25 @@ import {
   type CrdSource,
   listSandboxNames,
   locateSandbox,
-  type Part,
   readSettings,
   requireSettings,
   type Settings,
-  standardParts,
   writeSettings,
 } from './settings.ts'
 import { removeSandboxFolder, startPrograms, withConnection } from './start-programs.ts'
+import {
+  combineSettings,
+  realPrograms,
+  rejectCrdChange,
+  rejectRunningChange,
+  type StartRequest,
+  selectPods,
+} from './start-request.ts'
 import type { SupervisorStatus, Task, TaskStatus } from './supervisor-spec.ts'
 
 export interface SandboxContext extends PrepareContext {
   /** The CRDs of Stackloom, which replace upstream's in the set `own`. */
   readonly ownCrds: OwnCrds
-}
-
-export interface StartRequest {
-  readonly name: string
-  readonly crds?: CrdSource | undefined
-  readonly netns?: boolean | undefined
-  readonly port?: number | undefined
-  readonly actors?: readonly string[] | undefined
-  /** Names of the nodes: objects only, or with `pods` nodes that run pods. */
-  readonly nodes?: readonly string[] | undefined
-  /** Run OLM with a catalog of the operators; kept at later starts. */
-  readonly olm?: boolean | undefined
-  /** Run real nodes; kept at later starts. */
-  readonly pods?: boolean | undefined
-  /** The NICs of each node that runs pods, by node and switch. */
-  readonly nics?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined
 }
 
 export interface SandboxStatus {
@@ -116,92 +105,15 @@ async function resolveToday(crds: CrdSource, { paths }: SandboxContext): Promise
   return crds === 'today' ? newestRelease(paths) : crds
 }
 
-function rejectCrdChange({ name, crds: asked }: StartRequest, before: Settings | undefined, resolved: CrdSource): void {
-  if (!before || asked === undefined || [asked, resolved].includes(before.crds)) return
-  throw failure(settingsConflict, { name, setting: '--crd', has: before.crds, asked })
-}
-
-/** Settings of running programs cannot be changed. */
-function rejectRunningChange(
-  { name, netns, actors, port, pods, olm, nodes, nics }: StartRequest,
-  before: Settings,
-): void {
-  const asked: readonly (readonly [setting: string, has: string, asked: string | undefined])[] = [
-    ['--netns', String(before.netns), netns === undefined ? undefined : String(netns)],
-    ['--actors', before.actors.join(',') || 'none', actors && selectActors(actors, before).join(',')],
-    ['--port', String(before.port), port === undefined ? undefined : String(port)],
-    ['--pods', String(before.pods !== undefined), pods === undefined ? undefined : String(pods)],
-    ['--olm', String(before.parts.includes('olm')), olm === undefined ? undefined : String(olm)],
-    // Simulated nodes can be added at any time.
-    ...(before.pods
-      ? ([
-          ['--nodes', formatNodes(before.pods.nodes), nodes && formatNodes(requestNodes(nodes, nics, before))],
-        ] as const)
-      : []),
-  ]
-  for (const [setting, has, requested] of asked) {
-    if (requested !== undefined && requested !== has)
-      throw failure(runningWithOtherSettings, { name, setting, has, asked: requested })
-  }
-}
-
 async function rejectUnknownActors({ actors = [] }: StartRequest): Promise<void> {
   if (actors.length === 0) return
   const { resolveActors } = await import('./actors/registry.ts')
   resolveActors(actors)
 }
 
-/** The nodes that run pods after this start. */
-function selectPods({ name, pods, nodes, nics }: StartRequest, before: Settings | undefined): Settings['pods'] {
-  if (!(pods ?? before?.pods !== undefined)) return undefined
-  const names = nodes ?? before?.pods?.nodes.map((node) => node.name) ?? []
-  if (names.length === 0) {
-    const reason = `sandbox ${name} needs names of nodes for its pods: --nodes worker-0,worker-1`
-    throw failure(wrongUse, { reason, command: 'stackloom sandbox start' })
-  }
-  return { nodes: requestNodes(names, nics, before) }
-}
-
-/** Nodes keep the NICs of an earlier start. */
-function requestNodes(
-  names: readonly string[],
-  nics: StartRequest['nics'],
-  before: Settings | undefined,
-): readonly NodeRequest[] {
-  return names.map((name) => {
-    const earlier = before?.pods?.nodes.find((node) => node.name === name)
-    return { name, nics: nics?.[name] ?? earlier?.nics ?? DEFAULT_NICS }
-  })
-}
-
-const DEFAULT_NICS = { main: 'enp6s0' }
-
-function formatNodes(nodes: readonly NodeRequest[]): string {
-  return nodes.map(({ name, nics }) => `${name} (${Object.values(nics).join(', ')})`).join(', ')
-}
-
 async function rejectUnfitHost(pods: NonNullable<Settings['pods']>, { env }: SandboxContext): Promise<void> {
   const findings = [...checkNodeNames(pods.nodes), ...judgeHost(await readHostFacts(env))]
   if (findings.length > 0) throw new Failure(findings)
-}
-
-/** What is not asked for stays as it was. */
-function combineSettings(
-  request: StartRequest & { readonly crds: CrdSource },
-  before: Settings | undefined,
-  pods: Settings['pods'],
-): Settings {
-  const parts = selectParts(request, before)
-  const running = pods ? { pods } : {}
-  return {
-    name: request.name,
-    crds: request.crds,
-    netns: pods !== undefined || parts.includes('olm') || (request.netns ?? before?.netns ?? false),
-    parts,
-    actors: selectActors(request.actors ?? before?.actors ?? [], { parts, ...running }),
-    ...running,
-    port: request.port ?? before?.port ?? 0,
-  }
 }
 
 async function startStopped(
@@ -254,22 +166,6 @@ async function startStopped(
   await withConnection(folder, context, ({ client }) =>
     joinNodes(client, layout, { since, logs: folder.logs, signal: context.signal }),
   )
-}
-
-function selectParts({ olm }: StartRequest, before: Settings | undefined): readonly Part[] {
-  return (olm ?? before?.parts.includes('olm')) ? [...standardParts, 'olm'] : standardParts
-}
-
-/** What runs in this sandbox and is therefore not simulated. */
-function realPrograms({ pods, parts }: Pick<Settings, 'pods' | 'parts'>): readonly string[] {
-  return [...(pods ? ['kubelet', 'services'] : []), ...(parts.includes('olm') ? ['olm'] : [])]
-}
-
-/** The operators that OLM installs are simulated, also where it runs. */
-function selectActors(names: readonly string[], settings: Pick<Settings, 'pods' | 'parts'>): readonly string[] {
-  const real = realPrograms(settings)
-  const selected = names.map((name) => (name === 'olm' && real.includes(name) ? 'operators' : name))
-  return [...new Set(selected.filter((name) => !real.includes(name)))]
 }
 
 function realOption(settings: Settings): readonly string[] {
