@@ -22,6 +22,7 @@ export const debianPackages: readonly DebianPackage[] = [
   { name: 'iputils-ping', why: 'the network probe does not run between namespaces' },
   { name: 'keepalived', why: "keepalived does not check the files that Kolla's templates produce for the lab" },
   { name: 'lua5.4', why: 'the health scripts for Argo CD do not run' },
+  { name: 'mmdebstrap', why: 'no root file system is built, so neither OpenStack nor hosts of the data plane run' },
   { name: 'netcat-openbsd', why: 'the network probe does not run between namespaces' },
   { name: 'netplan.io', why: "the lab's netplan is not checked by netplan" },
   { name: 'nftables', why: 'no pods run in the sandbox' },

@@ -59,6 +59,7 @@ export const suites: readonly Suite[] = [
     folders: ['src/verify', 'src/doctor', 'src/cli/verify', 'src/cli/doctor', 'test/real/verify'],
   },
   { name: 'pods', budgetMinutes: 5, folders: ['test/real/pods'] },
+  { name: 'hosts', budgetMinutes: 6, folders: ['src/sandbox/hosts', 'src/sandbox/openstack', 'test/real/hosts'] },
   { name: 'packages', budgetMinutes: 3, folders: ['test/real/packages'] },
 ]
 

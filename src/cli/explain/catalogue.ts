@@ -53,6 +53,7 @@ import * as rehearse from '../../rehearse/findings.ts'
 import * as render from '../../render/findings.ts'
 import * as run from '../../run/findings.ts'
 import * as sandbox from '../../sandbox/findings.ts'
+import * as sandboxHosts from '../../sandbox/hosts/findings.ts'
 import * as sandboxImages from '../../sandbox/images/findings.ts'
 import * as site from '../../site/findings.ts'
 import * as siteImportExisting from '../../site/import/findings/existing.ts'
@@ -108,6 +109,7 @@ const modules: readonly object[] = [
   render,
   run,
   sandbox,
+  sandboxHosts,
   sandboxImages,
   site,
   siteImportExisting,

@@ -1,5 +1,6 @@
 /** Says what the image of a node is built from: packages, scripts and programs, and the key of the result. Pure. */
 import { createHash } from 'node:crypto'
+import { type DebianSources, mmdebstrapArgs } from '../../sandbox/build/debian-root.ts'
 
 const nodePackages: readonly string[] = [
   'systemd-sysv',
@@ -21,11 +22,7 @@ const nodePackages: readonly string[] = [
 /** More than Debian, kernel and programs need: the file has holes. */
 export const DISK_SIZE = '1500M'
 
-export interface ImageRecipe {
-  /** Debian's release: `bookworm`. */
-  readonly suite: string
-  /** Files with sources for apt; none means mmdebstrap's default. */
-  readonly sources: readonly string[]
+export interface ImageRecipe extends DebianSources {
   readonly agent: string
   readonly customize: string
   /** Programs that no package has, by their name on the node, with the identity of what was built. */
@@ -38,22 +35,6 @@ export function imageKey({ suite, agent, customize, programs }: ImageRecipe): st
   return createHash('sha256').update(content).digest('hex').slice(0, 16)
 }
 
-export interface HostFile {
-  readonly path: string
-  readonly text: string
-}
-
-/** On Debian the sources of this machine, which it can reach; elsewhere the default of mmdebstrap. */
-export function chooseSources(osRelease: string, files: readonly HostFile[]): Pick<ImageRecipe, 'suite' | 'sources'> {
-  const setting = (key: string): string | undefined => new RegExp(`^${key}="?([^"\\n]*)"?$`, 'm').exec(osRelease)?.[1]
-  const suite = setting('VERSION_CODENAME')
-  if (setting('ID') !== 'debian' || suite === undefined) return { suite: DEFAULT_SUITE, sources: [] }
-  const listed = new RegExp(`^[^#\\n]*\\b${suite}\\b`, 'm')
-  return { suite, sources: files.filter(({ text }) => listed.test(text)).map(({ path }) => path) }
-}
-
-const DEFAULT_SUITE = 'bookworm'
-
 export interface BuildFolders {
   /** `agent.sh`, `nmstatectl` and `cni/`. */
   readonly files: string
@@ -62,16 +43,8 @@ export interface BuildFolders {
   readonly out: string
 }
 
-export function mmdebstrapArgs({ suite, sources }: ImageRecipe, { files, customize, root, out }: BuildFolders) {
-  return [
-    '--mode=root',
-    '--variant=minbase',
-    '--format=directory',
-    `--include=${nodePackages.join(',')}`,
-    // mmdebstrap passes the root folder as the first argument to a shell.
-    `--customize-hook=sh '${customize}' "$1" '${files}' '${out}'`,
-    suite,
-    root,
-    ...sources,
-  ]
+export function nodeImageArgs(recipe: ImageRecipe, { files, customize, root, out }: BuildFolders): readonly string[] {
+  const { suite, sources } = recipe
+  const options = [`--customize-hook=sh '${customize}' "$1" '${files}' '${out}'`]
+  return mmdebstrapArgs({ suite, sources, packages: nodePackages, options, root })
 }

@@ -1,15 +1,15 @@
 /** Builds the image of a node once, from Debian packages and the real programs, into the user's cache. */
-import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { readData } from '../../data/data.ts'
 import { failure } from '../../errors/failure.ts'
-import { describeExit, type Exec, lastLines, type Program, succeeded } from '../../exec/process.ts'
-import { ensureFolder, mentionsDiskFull, publishFolder } from '../../sandbox/build/cache-folder.ts'
+import type { Exec, Program } from '../../exec/process.ts'
+import { ensureFolder, publishFolder } from '../../sandbox/build/cache-folder.ts'
+import { readDebianSources, runBuildStep } from '../../sandbox/build/debian-root.ts'
 import { type BuildContext, ensurePrograms } from '../../sandbox/build/ensure-programs.ts'
-import { diskFull } from '../../sandbox/findings.ts'
 import { openEnclosure } from '../enclosure.ts'
 import { partFailed } from '../findings.ts'
-import { chooseSources, DISK_SIZE, type HostFile, type ImageRecipe, imageKey, mmdebstrapArgs } from './image-recipe.ts'
+import { DISK_SIZE, type ImageRecipe, imageKey, nodeImageArgs } from './image-recipe.ts'
 import { ensureNmstatectl } from './nmstatectl.ts'
 
 export interface NodeImage {
@@ -27,7 +27,7 @@ export async function ensureNodeImage(context: BuildContext): Promise<NodeImage>
   const plugins = await ensurePrograms(PLUGINS, context)
   const programs = { nmstatectl, ...plugins }
   const recipe: ImageRecipe = {
-    ...chooseSources(await readFile('/etc/os-release', 'utf8').catch(() => ''), await readSources()),
+    ...(await readDebianSources()),
     agent: readData('rehearse/agent.sh'),
     customize: readData('rehearse/customize-image.sh'),
     // The folders in the cache are named after the content of the programs.
@@ -70,24 +70,23 @@ async function build(
     kind: 'announcement',
     text: `Building the image of a node from Debian ${recipe.suite} packages. This is done once and takes some minutes.`,
   })
-  const step = async (exec: Exec, text: string, program: Program): Promise<void> => {
-    notify({ kind: 'progress', text })
-    const onLine = (line: string): void => {
-      if (line.startsWith('I: ')) notify({ kind: 'progress', text: `${text}: ${line.slice(3)}` })
-    }
-    const { exit, stderr } = await exec(program, { ...(signal && { signal }), onLine })
-    if (succeeded(exit)) return
-    signal?.throwIfAborted()
-    if (mentionsDiskFull(stderr)) throw failure(diskFull, { folder: path.dirname(out), doing: text })
-    throw failure(partFailed, { part: 'the node image', reason: lastLines(stderr) || describeExit(exit) })
-  }
+  const step = (exec: Exec, text: string, program: Program): Promise<void> =>
+    runBuildStep({
+      exec,
+      program,
+      text,
+      folder: path.dirname(out),
+      notify,
+      signal,
+      onFailure: (reason) => failure(partFailed, { part: 'the node image', reason }),
+    })
   // mmdebstrap mounts file systems in the root folder: they end with the enclosure.
   const enclosure = await openEnclosure({ network: 'host' })
   try {
     const env = { TMPDIR: work }
     const raw = path.join(work, 'disk.raw')
     const { exec } = enclosure
-    await step(exec, 'node image', { file: 'mmdebstrap', args: mmdebstrapArgs(recipe, folders), env })
+    await step(exec, 'node image', { file: 'mmdebstrap', args: nodeImageArgs(recipe, folders), env })
     await step(exec, 'node image: creating the disk', {
       file: 'mke2fs',
       args: ['-q', '-t', 'ext4', '-d', folders.root, raw, DISK_SIZE],
@@ -100,14 +99,4 @@ async function build(
     await enclosure.close()
     await rm(work, { recursive: true, force: true })
   }
-}
-
-async function readSources(): Promise<readonly HostFile[]> {
-  const folder = '/etc/apt/sources.list.d'
-  const names = (await readdir(folder).catch((): string[] => [])).filter((name) => /\.(list|sources)$/.test(name))
-  const paths = ['/etc/apt/sources.list', ...names.map((name) => path.join(folder, name))]
-  const files = await Promise.all(
-    paths.map(async (file) => ({ path: file, text: await readFile(file, 'utf8').catch(() => '') })),
-  )
-  return files.filter(({ text }) => text !== '')
 }

@@ -3,7 +3,7 @@
  * renamed. Knows nothing about the content.
  */
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { createReadStream, type Dirent } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -56,8 +56,17 @@ async function findDamage(file: string, { size, mtimeMs, sha256 }: FileRecord): 
   return undefined
 }
 
+interface PublishOptions {
+  /** A folder inside whose files are not in the manifest, because a check of all would take seconds at each use. */
+  readonly unchecked?: string
+}
+
 /** Creates a folder and replaces the target with it. The caller holds the lock of the target. */
-export async function publishFolder(target: string, create: (folder: string) => Promise<void>): Promise<void> {
+export async function publishFolder(
+  target: string,
+  create: (folder: string) => Promise<void>,
+  { unchecked }: PublishOptions = {},
+): Promise<void> {
   const parent = path.dirname(target)
   const temporary = `${target}${TEMPORARY_SUFFIX}${process.pid}`
   try {
@@ -66,7 +75,7 @@ export async function publishFolder(target: string, create: (folder: string) => 
     await removeLeftovers(target)
     await mkdir(temporary)
     await create(temporary)
-    await writeManifest(temporary)
+    await writeManifest(temporary, unchecked)
     await rm(target, { recursive: true, force: true })
     await rename(temporary, target)
   } catch (error) {
@@ -119,11 +128,13 @@ async function findLeftovers(target: string): Promise<readonly string[]> {
     .map((name) => path.join(parent, name))
 }
 
-async function writeManifest(folder: string): Promise<void> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+async function writeManifest(folder: string, unchecked?: string): Promise<void> {
+  const top = await readdir(folder, { withFileTypes: true })
   const manifest: Record<string, FileRecord> = {}
-  for (const entry of entries.filter((entry) => entry.isFile())) {
-    const file = path.join(entry.parentPath, entry.name)
+  for (const file of await listFiles(
+    folder,
+    top.filter(({ name }) => name !== unchecked),
+  )) {
     // Whole milliseconds survive every file system and `utimes`.
     const mtimeMs = Math.floor((await stat(file)).mtimeMs)
     await utimes(file, mtimeMs / 1000, mtimeMs / 1000)
@@ -131,6 +142,17 @@ async function writeManifest(folder: string): Promise<void> {
     manifest[path.relative(folder, file)] = { size, mtimeMs: kept, sha256: await checksum(file) }
   }
   await writeFile(path.join(folder, MANIFEST), JSON.stringify(manifest))
+}
+
+async function listFiles(folder: string, entries: readonly Dirent[]): Promise<readonly string[]> {
+  const found = await Promise.all(
+    entries.map(async (entry) => {
+      const file = path.join(folder, entry.name)
+      if (entry.isDirectory()) return listFiles(file, await readdir(file, { withFileTypes: true }))
+      return entry.isFile() ? [file] : []
+    }),
+  )
+  return found.flat()
 }
 
 async function checksum(file: string): Promise<string> {

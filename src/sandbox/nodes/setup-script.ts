@@ -1,4 +1,5 @@
 /** Formats commands as the first program of a sandbox with nodes. Pure. */
+import { formatShellCommand } from '../../exec/shell-words.ts'
 
 /**
  * Creates everything and starts the supervisor, which the arguments name. The script stays the first process: it collects
@@ -10,13 +11,9 @@ export function setupScript(commands: readonly (readonly string[])[]): string {
 exec 9<&0
 {
 mount -t tmpfs -o mode=755 tmpfs /run
-${commands.map((command) => command.map(quote).join(' ')).join('\n')}
+${commands.map(formatShellCommand).join('\n')}
 } >&2
 "$@" <&9 &
 wait $!
 `
-}
-
-function quote(word: string): string {
-  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

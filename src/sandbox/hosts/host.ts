@@ -1,0 +1,127 @@
+/**
+ * Runs a host: a machine of namespaces (network, mounts, processes, names) with its own layer over a shared root file system.
+ *
+ * The host ends with this process, however that ends: the kernel kills its first process, and with it all others, and
+ * removes mounts, namespaces and interfaces. Only the folder with its files stays.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { failure } from '../../errors/failure.ts'
+import {
+  type Exec,
+  type ProcessOptions,
+  type Program,
+  type RunningProcess,
+  runProcess,
+  startProcess,
+  toProgram,
+} from '../../exec/process.ts'
+import { hostNotStarted } from './findings.ts'
+import { type HostFiles, hostScript, waitingInit } from './host-script.ts'
+
+export interface HostRequest extends Pick<HostFiles, 'name' | 'root' | 'folder'> {
+  readonly binds?: HostFiles['binds']
+  readonly setup?: HostFiles['setup']
+  readonly init?: HostFiles['init']
+  /** The process whose network the host shares; without it the host has a network of its own. */
+  readonly networkOf?: number
+}
+
+export interface Host {
+  readonly name: string
+  /** The process outside whose end is the end of the host; its network namespace is the host's. */
+  readonly pid: number
+  /** Runs a program on the host. */
+  readonly exec: Exec
+  /** Starts a program on the host that runs until it is stopped or the host ends. */
+  readonly start: (program: Program, options?: ProcessOptions) => RunningProcess
+  /** The command line that runs a program on the host, with the environment of the caller. */
+  readonly enter: (commandLine: readonly string[]) => readonly string[]
+  /** When the host has ended. */
+  readonly ended: Promise<void>
+  /** Ends all processes of the host and waits for them. */
+  readonly stop: () => Promise<void>
+}
+
+const hostEnvironment = {
+  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  HOME: '/root',
+  LANG: 'C.UTF-8',
+  LC_ALL: 'C.UTF-8',
+}
+
+export async function startHost(request: HostRequest): Promise<Host> {
+  const { name, networkOf } = request
+  const script = hostScript({ binds: [], setup: [], init: waitingInit, ...request })
+  const network = networkOf === undefined ? ['--net'] : []
+  const join = networkOf === undefined ? [] : ['nsenter', `--target=${networkOf}`, '--net', '--']
+  const namespaces = ['--mount', '--pid', '--uts', '--ipc', ...network, '--fork', '--kill-child']
+  const words = ['setpriv', '--pdeathsig', 'KILL', '--', ...join, 'unshare', ...namespaces, '/bin/sh', '-c', script]
+  const { file, args } = toProgram(words)
+  const child = spawn(file, [...args], { detached: true, stdio: ['ignore', 'pipe', 'pipe'], env: hostEnvironment })
+  const output: Buffer[] = []
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => output.push(chunk))
+  const ended = new Promise<void>((resolve) => {
+    child.once('error', (error) => {
+      output.push(Buffer.from(error.message))
+      resolve()
+    })
+    child.once('exit', () => resolve())
+  })
+  await Promise.race([once(child.stdout, 'data').catch(() => undefined), ended])
+  const { pid } = child
+  if (pid === undefined || !Buffer.concat(output).toString().includes('ready')) {
+    child.kill('SIGKILL')
+    await ended
+    throw failure(hostNotStarted, { name, reason: Buffer.concat(output).toString().trim() || 'unshare failed' })
+  }
+  const init = Number(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => ''))
+  const enter = enterHost(pid)
+  const wrap = (program: Program): Program => ({
+    ...program,
+    ...toProgram(enter([program.file, ...(program.args ?? [])])),
+    env: { ...removedVariables(), ...hostEnvironment, ...program.env },
+  })
+  return {
+    name,
+    pid,
+    exec: (program, options) => runProcess(wrap(program), options),
+    start: (program, options) => startProcess(wrap(program), options),
+    enter,
+    ended,
+    stop: async () => {
+      child.kill('SIGKILL')
+      await ended
+      await waitForEnd(init)
+    },
+  }
+}
+
+/** Enters the host that the process `pid` holds. */
+function enterHost(pid: number): (commandLine: readonly string[]) => readonly string[] {
+  return (commandLine) => [
+    'nsenter',
+    `--target=${pid}`,
+    '--mount',
+    '--uts',
+    '--ipc',
+    '--net',
+    // unshare itself stays outside of the process namespace that it created.
+    `--pid=/proc/${pid}/ns/pid_for_children`,
+    '--',
+    ...commandLine,
+  ]
+}
+
+/** The first process of a host ends last: the kernel waits for all others. */
+async function waitForEnd(init: number): Promise<void> {
+  for (let tries = 0; tries < 500 && existsSync(`/proc/${init}`); tries += 1) await sleep(20)
+}
+
+/** A host does not see the environment of this process. */
+function removedVariables(): Readonly<Record<string, undefined>> {
+  return Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined]))
+}
