@@ -13,6 +13,8 @@ export interface Installation extends PolicyOptions {
   readonly namespace: string
   readonly image: string
   readonly replicas: number
+  /** The parts that were selected by name: others have neither permissions nor webhooks. */
+  readonly parts?: readonly string[]
 }
 
 /** Not the namespace of the site's records, which is deleted with the site. */
@@ -134,9 +136,10 @@ const antiAffinity = {
 }
 
 /** The options that `operator run` gets from `operator install`. */
-function policyArgs(installation: Installation): readonly string[] {
+function runArgs(installation: Installation): readonly string[] {
   const { segmentOwners, machineNamespaces, runVolumes, runServiceAccounts, runPrivileged } = installation
   const lists = {
+    '--parts': installation.parts,
     '--namespaces': installation.namespaces,
     '--segment-owners': segmentOwners,
     '--machine-namespaces': machineNamespaces,
@@ -169,7 +172,7 @@ function deployment(installation: Installation): KubeObject {
             {
               name: 'operator',
               image,
-              args: ['operator', 'run', '-n', namespace, '--webhook-service', SERVICE, ...policyArgs(installation)],
+              args: ['operator', 'run', '-n', namespace, '--webhook-service', SERVICE, ...runArgs(installation)],
               ports: [
                 { name: 'webhooks', containerPort: WEBHOOK_PORT, protocol: 'TCP' },
                 { name: 'health', containerPort: HEALTH_PORT, protocol: 'TCP' },

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import type { KubeObject } from '../api/object.ts'
+import { type Installation, renderManifests } from './manifests.ts'
+import { partsByName } from './part-selection.ts'
+import { parts } from './parts.ts'
+
+const installation: Installation = { namespace: 'home', image: 'image', replicas: 2 }
+
+function runArguments(changes: Partial<Installation>): readonly string[] {
+  const given = { ...installation, ...changes }
+  const deployment = renderManifests(partsByName(parts, given.parts), given).find(({ kind }) => kind === 'Deployment')
+  const { template } = (deployment as KubeObject)['spec'] as {
+    readonly template: { readonly spec: { readonly containers: readonly { readonly args: readonly string[] }[] } }
+  }
+  return template.spec.containers[0]?.args ?? []
+}
+
+describe('the Deployment of the operator', () => {
+  it('runs the parts that were selected by name, because no other part has permissions and webhooks', () => {
+    expect(runArguments({ parts: ['ipam', 'dataplane'] }).join(' ')).toContain('--parts ipam,dataplane')
+  })
+
+  it('runs all parts that the cluster supports unless some are selected', () => {
+    expect(runArguments({})).not.toContain('--parts')
+  })
+})
