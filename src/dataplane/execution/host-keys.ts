@@ -4,7 +4,6 @@
  * Pure. Hosts are known by their names in the inventory, whatever address and port they have.
  */
 import { finding } from '../../errors/finding.ts'
-import { formatShellCommand } from '../../exec/shell-words.ts'
 import { hostKeyChanged } from '../findings/runs.ts'
 import { type DataPlaneNode, HOST_KEYS_ANNOTATION } from '../kinds/data-plane.ts'
 import type { InventoryHosts } from './inventory-hosts.ts'
@@ -14,7 +13,6 @@ export type HostKeys = Readonly<Record<string, readonly string[]>>
 
 /** Ansible's own default. */
 export const SSH_ARGS = ['-C', '-o', 'ControlMaster=auto', '-o', 'ControlPersist=60s']
-const KNOWN_HOSTS_VARIABLE = 'STACKLOOM_KNOWN_HOSTS'
 
 const KEY = /(?:^|\s)((?:ssh|ecdsa|sk-ssh|sk-ecdsa)-[\w.@-]+ [\w+/]+=*)(?:\s|$)/
 /** Anything else could end the line of a file that ssh reads, or be a pattern. */
@@ -64,32 +62,6 @@ export function buildSshFiles(hosts: InventoryHosts, keys: HostKeys, knownHostsP
     'Include /etc/ssh/ssh_config',
   ]
   return { config: `${blocks.join('')}Host *\n  ${common.join('\n  ')}\n`, knownHosts: lines.join('') }
-}
-
-/**
- * The environment of a pod, which has no file for keys: ssh reads them from a variable. Empty where no key is known.
- * Where some hosts have none, a new key of any host is accepted if its type is not that of a known one.
- */
-export function hostKeyEnvironment(hosts: InventoryHosts, keys: HostKeys): Readonly<Record<string, string>> {
-  const lines = [...hosts].flatMap(([name, address]) =>
-    PLAIN_HOST.test(address) ? (keys[name] ?? []).map((key) => `${address},[${address}]:* ${key}`) : [],
-  )
-  if (Object.keys(keys).length === 0) return {}
-  const checking = [...hosts.keys()].every((name) => keys[name]) ? 'yes' : 'accept-new'
-  const options = [
-    ...SSH_ARGS,
-    '-o',
-    `StrictHostKeyChecking=${checking}`,
-    '-o',
-    'UserKnownHostsFile=/dev/null',
-    '-o',
-    `KnownHostsCommand=/usr/bin/printenv ${KNOWN_HOSTS_VARIABLE}`,
-  ]
-  return {
-    ANSIBLE_HOST_KEY_CHECKING: 'True',
-    ANSIBLE_SSH_ARGS: formatShellCommand(options),
-    [KNOWN_HOSTS_VARIABLE]: lines.join('\n'),
-  }
 }
 
 /** The keys in the file after a run, which ssh extends. Those of hosts that share an address are left out. */

@@ -235,7 +235,8 @@ async function beginAttempt(
   }
   const note = `attempt ${number} starts on ${addresses ? addresses.join(', ') : 'all hosts of its inventory'}`
   record({ regarding: claimed, type: 'Normal', reason: 'Started', action: 'Run', note })
-  await startAttempt(reconcile, claimed, { ...inputs, hostKeys: findHostKeys(reconcile, run, hosts) })
+  const hostKeys = findHostKeys(reconcile, run, hosts)
+  await startAttempt(reconcile, claimed, { ...inputs, hostKeys, ...(hosts && { hosts }) })
   return undefined
 }
 

@@ -4,6 +4,7 @@ import type { KubeObject } from '../../api/object.ts'
 import type { KubeReader } from '../../kube/client.ts'
 import type { AnsibleRun, AnsibleRunSpec } from '../kinds/ansible-run.ts'
 import type { HostKeys } from './host-keys.ts'
+import type { InventoryHosts } from './inventory-hosts.ts'
 
 /** Where the inventory of a run is mounted. */
 export const INVENTORY_FOLDER = '/runner/inventory'
@@ -21,7 +22,9 @@ export interface RunInputs {
   readonly found: ReadonlyMap<string, Content>
   /** `Secret x`: required and absent. */
   readonly missing: readonly string[]
-  /** Of the nodes with these names. */
+  /** Of the inventories, where they are known. */
+  readonly hosts?: InventoryHosts
+  /** Of the nodes with the names of hosts. */
   readonly hostKeys?: HostKeys
 }
 

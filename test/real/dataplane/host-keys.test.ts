@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildJob } from '../../../src/dataplane/execution/jobs/build-job.ts'
-import { splitShellWords } from '../../../src/dataplane/execution/local/ansible-command.ts'
+import { parseReportedKeys } from '../../../src/dataplane/execution/jobs/pod-command.ts'
 import { type AnsibleRunStatus, ansibleRuns } from '../../../src/dataplane/kinds/ansible-run.ts'
 import { type DataPlaneNode, dataPlaneNodes, HOST_KEYS_ANNOTATION } from '../../../src/dataplane/kinds/data-plane.ts'
 import { runProcess, succeeded, toProgram } from '../../../src/exec/process.ts'
@@ -52,21 +52,42 @@ async function run(name: string): Promise<AnsibleRunStatus> {
   return status()
 }
 
-/** The environment of the Job that the operator would create, in a real ssh. */
-async function connectAsJob(key: string): Promise<{ readonly exit: object; readonly stderr: string }> {
-  const jobRun = ansibleRun(namespace, 'job', { play: play([]), inventory: inventory(nodes, [host]) })
-  const inputs = { found: new Map(), missing: [], hostKeys: { [host]: [key] } }
+/** A private /tmp, and a /dev with the file of the termination message, whose content is printed. */
+const AS_POD = `
+set -e
+mount --make-rprivate /
+mount -t tmpfs none /mnt
+cp "$1" /mnt/identity
+for device in null zero urandom; do touch /mnt/$device; mount --bind /dev/$device /mnt/$device; done
+mount --rbind /mnt /dev
+mount -t tmpfs none /tmp
+shift
+code=0
+"$@" || code=$?
+cat /dev/termination-log 2>/dev/null || true
+exit $code`
+
+/** The command of the Job that the operator would create, with ssh in place of Ansible. */
+async function connectAsJob(
+  key?: string,
+): Promise<{ readonly exit: object; readonly stdout: string; readonly stderr: string }> {
+  const address = nodes.node(host).address
+  const words = ['$ANSIBLE_SSH_ARGS', '-o', 'ControlMaster=no', '-i', '/dev/identity', `root@${address}`, 'true']
+  const args = ['sh', '-c', `ssh ${words.join(' ')}`]
+  const jobRun = ansibleRun(namespace, 'job', { play: play([]), inventory: inventory(nodes, [host]), args })
+  const hosts = new Map([[host, address]])
+  const inputs = { found: new Map(), missing: [], hosts, ...(key !== undefined && { hostKeys: { [host]: [key] } }) }
   const job = buildJob({ run: jobRun, number: 1 }, inputs, { timeLimitMs: 60_000 })
   const { template } = job['spec'] as {
-    template: { spec: { containers: [{ env: { name: string; value: string }[] }] } }
+    template: { spec: { containers: [{ args: string[]; env: { name: string; value: string }[] }] } }
   }
-  const env = Object.fromEntries(template.spec.containers[0].env.map(({ name, value }) => [name, value]))
+  const [container] = template.spec.containers
+  const env = Object.fromEntries(container.env.map(({ name, value }) => [name, value]))
   expect(env['ANSIBLE_HOST_KEY_CHECKING']).toBe('True')
   const identity = path.join(folder, 'identity')
   await writeFile(identity, nodes.privateKey, { mode: 0o600 })
-  const options = [...splitShellWords(env['ANSIBLE_SSH_ARGS'] ?? ''), '-o', 'ControlMaster=no', '-i', identity]
-  const command = [...nodes.enter, 'ssh', ...options, `root@${nodes.node(host).address}`, 'true']
-  return runProcess({ ...toProgram(command), env })
+  const command = [...nodes.enter, 'unshare', '--mount', 'sh', '-c', AS_POD, 'sh', identity, ...container.args]
+  return runProcess({ ...toProgram(command), env: { ...env, PATH: process.env['PATH'] ?? '' } })
 }
 
 const reference = { ...dataPlaneNodes, namespace, name: host }
@@ -93,11 +114,14 @@ describe('the SSH host key of a node', () => {
     await expect.poll(async () => (await run(`fourth-${Date.now()}`)).JobStatus, { timeout: 180_000 }).toBe('Succeeded')
   }, 600_000)
 
-  it('is checked by the pod of a Job, too', async () => {
+  it('is checked by the pod of a Job, too, which reports a new one', async () => {
     const current = await nodes.node(host).changeHostKey()
     await expect
       .poll(async () => succeeded((await connectAsJob(current)).exit as never), { timeout: 60_000 })
       .toBe(true)
+    const { stdout } = await connectAsJob()
+    expect(parseReportedKeys(stdout).hostKeys).toEqual({ [host]: [current.split(' ').slice(0, 2).join(' ')] })
+    expect((await connectAsJob(current)).stdout).toBe('')
     const old = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGPKSUEyDdbmrK8aGBCjxVUE5vgzeQlXpNAJ5UjBv3uz'
     expect((await connectAsJob(old)).stderr).toContain('Host key verification failed')
     const ofAnotherType = 'ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBA=='

@@ -2,18 +2,16 @@
  * Builds the Job of an attempt: a pod that runs ansible-runner in upstream's image, in upstream's form.
  *
  * Pure. Two fields differ from upstream, so that an attempt has one end: the Job never retries, and its pod is not
- * replaced while it still terminates. A third one lets nodes without a registry run it.
+ * replaced while it still terminates. A third one lets nodes without a registry run it, a fourth checks SSH host keys.
  */
 import { createHash } from 'node:crypto'
 import type { KubeObject } from '../../../api/object.ts'
 import { controllerReference } from '../../../api/ownership.ts'
-import type { EnvVar } from '../../../api/pod.ts'
 import { type AnsibleRun, ansibleRuns } from '../../kinds/ansible-run.ts'
 import type { Attempt } from '../executor.ts'
-import { hostKeyEnvironment } from '../host-keys.ts'
-import { parseInventories } from '../inventory-hosts.ts'
-import { buildRunFiles, formatExtraVars, inventoryTexts, limitOption, playbookName, playText } from '../run-files.ts'
+import { formatExtraVars, limitOption, playbookName, playText } from '../run-files.ts'
 import { type RunInputs, sourceKey, volumeSource } from '../run-inputs.ts'
+import { checkHostKeys } from './pod-command.ts'
 
 export const jobs = { apiVersion: 'batch/v1', kind: 'Job' } as const
 export const APP_LABEL = { app: 'openstackansibleee' } as const
@@ -42,14 +40,16 @@ export function buildJob(attempt: Attempt, inputs: RunInputs, settings: JobSetti
   const labels = { ...APP_LABEL, openstackansibleee_cr: labelValue(metadata.name), attempt: String(number) }
   const { volumes, volumeMounts } = buildVolumes(run, inputs)
   const hasCommonEnv = inputs.found.has(sourceKey({ kind: 'ConfigMap', name: spec.envConfigMapName ?? '' }))
+  const command = spec.args ?? ['ansible-runner', 'run', '/runner', '-p', playbookName(spec), '-i', name]
+  const { args, env } = checkHostKeys(command, inputs)
   const container = {
     name: spec.name ?? 'openstackansibleee',
     image: spec.image || settings.image || STANDARD_IMAGE,
     // Upstream always pulls; a cluster without that registry, whose nodes have the image, could run nothing.
     imagePullPolicy: 'IfNotPresent',
-    args: spec.args ?? ['ansible-runner', 'run', '/runner', '-p', playbookName(spec), '-i', name],
+    args,
     // First: a variable of the run itself wins.
-    env: [...sshEnv(run, inputs), ...(spec.env ?? []), ...runnerEnv(run)],
+    env: [...env, ...(spec.env ?? []), ...runnerEnv(run)],
     ...(hasCommonEnv && { envFrom: [{ configMapRef: { name: spec.envConfigMapName } }] }),
     volumeMounts,
     // The end of the log has the recap of every host, also where the image writes no termination message.
@@ -92,13 +92,6 @@ export function buildJob(attempt: Attempt, inputs: RunInputs, settings: JobSetti
       },
     },
   }
-}
-
-function sshEnv(run: AnsibleRun, inputs: RunInputs): readonly EnvVar[] {
-  const { hostKeys = {} } = inputs
-  if (Object.keys(hostKeys).length === 0) return []
-  const hosts = parseInventories(inventoryTexts(buildRunFiles(run, inputs).files)) ?? new Map<string, string>()
-  return Object.entries(hostKeyEnvironment(hosts, hostKeys)).map(([name, value]) => ({ name, value }))
 }
 
 /** Variables that the entry point of the image writes into files. */

@@ -9,15 +9,18 @@ import type { Condition, KubeObject } from '../../../api/object.ts'
 import type { HostResult } from '../../kinds/ansible-run.ts'
 import type { RunEnd } from '../executor.ts'
 import { formatRefusedKey, parseRefusedKey } from '../host-keys.ts'
+import { parseReportedKeys } from './pod-command.ts'
 
 /** Undefined while the Job runs. */
-export function parseJobEnd(job: KubeObject, terminationMessage: string): RunEnd | undefined {
+export function parseJobEnd(job: KubeObject, message: string): RunEnd | undefined {
+  const { hostKeys, rest: terminationMessage } = parseReportedKeys(message)
   const { conditions = [] } = (job['status'] ?? {}) as { readonly conditions?: readonly Condition[] }
   const findTrue = (type: string): Condition | undefined =>
     conditions.find((condition) => condition.type === type && condition.status === 'True')
   const hosts = parseHostResults(terminationMessage)
   const counted = hosts && { hosts }
-  if (findTrue('Complete')) return { reason: 'Completed', ...counted }
+  // Only here: the message of a failed run is the end of its log, in which a host could write keys of others.
+  if (findTrue('Complete')) return { reason: 'Completed', ...counted, ...(hostKeys && { hostKeys }) }
   const failed = findTrue('Failed')
   if (!failed) return undefined
   if (failed.reason === 'DeadlineExceeded') return { reason: 'TimedOut', message: 'the Job reached its time limit' }
@@ -26,11 +29,11 @@ export function parseJobEnd(job: KubeObject, terminationMessage: string): RunEnd
   const unreachable = results.filter(([, counts]) => counts.unreachable > 0).map(([host]) => host)
   if (failedHosts.length === 0 && unreachable.length > 0)
     return { reason: 'Unreachable', ...describeUnreachable(unreachable, terminationMessage), ...counted }
-  const message =
+  const problem =
     failedHosts.length > 0
       ? `${failedHosts.join(', ')}: ${findError(terminationMessage) ?? 'a task failed'}`
       : (findError(terminationMessage) ?? failed.message ?? 'the Job failed')
-  return { reason: 'Failed', message, ...counted }
+  return { reason: 'Failed', message: problem, ...counted }
 }
 
 function describeUnreachable(

@@ -1,16 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../api/object.ts'
 import { type AnsibleRun, type AnsibleRunSpec, ansibleRuns, HOSTS_ANNOTATION } from '../../kinds/ansible-run.ts'
+import type { RunInputs } from '../run-inputs.ts'
 import { buildJob, jobName } from './build-job.ts'
 import { parseJobEnd } from './job-end.ts'
+
+const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB'
 
 const run = (spec: AnsibleRunSpec, annotations: Readonly<Record<string, string>> = {}): AnsibleRun => ({
   ...ansibleRuns,
   metadata: { name: 'nova-edpm-compute-0', namespace: 'openstack', uid: 'u', annotations },
   spec,
 })
-const podOf = (ansibleRun: AnsibleRun, number = 1) => {
-  const job = buildJob({ run: ansibleRun, number }, { found: new Map(), missing: [] }, { timeLimitMs: 60_000 })
+const podOf = (ansibleRun: AnsibleRun, inputs: Partial<RunInputs> = {}) => {
+  const known = { found: new Map(), missing: [], ...inputs }
+  const job = buildJob({ run: ansibleRun, number: 1 }, known, { timeLimitMs: 60_000 })
   const { template } = job['spec'] as {
     readonly template: { readonly spec: { readonly containers: object[] } }
   }
@@ -51,6 +55,23 @@ describe('buildJob', () => {
     expect(podOf(run({ playbook: 'osp.edpm.nova' })).args[4]).toBe('osp.edpm.nova')
     expect(podOf(run({ args: ['sleep', '1'] })).args).toEqual(['sleep', '1'])
   })
+
+  it('lets ssh accept only the known keys of a host, and report those of others, also of very many', () => {
+    const hosts = new Map(
+      Array.from({ length: 4_000 }, (_, index) => [`h${index}`, `10.0.${index >> 8}.${index & 255}`]),
+    )
+    const { args, env } = podOf(run({ args: ['sleep', '1'] }), { hosts, hostKeys: { h0: [key] } })
+    expect(args.slice(0, 2)).toEqual(['sh', '-c'])
+    expect(args.slice(3)).toEqual(['sleep', '1'])
+    const join = (prefix: string): string =>
+      env.flatMap(({ name, value }) => (name.startsWith(prefix) ? [value] : [])).join('')
+    expect(join('STACKLOOM_KNOWN_HOSTS')).toBe(`h0 ${key}\n`)
+    const config = join('STACKLOOM_SSH_CONFIG')
+    expect(config).toContain('Host 10.0.0.0\n  HostKeyAlias h0\n  StrictHostKeyChecking yes\n')
+    expect(config).toContain('Host 10.0.15.159\n  HostKeyAlias h3999\n  StrictHostKeyChecking accept-new\n')
+    // Linux refuses to start a program with a longer variable.
+    expect(Math.max(...env.map(({ value }) => value.length))).toBeLessThan(131_072)
+  })
 })
 
 describe('parseJobEnd', () => {
@@ -88,6 +109,15 @@ describe('parseJobEnd', () => {
       message: expect.stringMatching(/^SL7556: b has another SSH host key.*ssh-host-keys/),
       refusedKey: { host: 'b', sent: 'ED25519 SHA256:abc' },
     })
+  })
+
+  it('reads the new keys of hosts from a run that succeeded, beside the summary of the image', () => {
+    const message = `r-key c ${key}\n{"failedHostList": [], "unreachableHostList": []}\nhost-key a ${key}\nhost-key a+b ${key}\n`
+    expect(parseJobEnd(job('Complete'), message)).toMatchObject({ reason: 'Completed', hostKeys: { a: [key] } })
+  })
+
+  it('reads no keys from the log of a failed run, in which hosts write', () => {
+    expect(parseJobEnd(job('Failed'), `host-key a ${key}\n`)).not.toHaveProperty('hostKeys')
   })
 
   it('distinguishes a time limit from a failure', () => {

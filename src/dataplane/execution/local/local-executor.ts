@@ -18,8 +18,7 @@ import { runInputUnusable } from '../../findings/runs.ts'
 import { callbackFolder } from '../../runs/playbooks.ts'
 import type { Attempt, Executor, ExecutorState, RunEnd } from '../executor.ts'
 import { buildSshFiles, parseKnownHosts } from '../host-keys.ts'
-import { parseInventories } from '../inventory-hosts.ts'
-import { buildRunFiles, formatExtraVars, inventoryTexts, type RunFiles } from '../run-files.ts'
+import { buildRunFiles, formatExtraVars, type RunFiles } from '../run-files.ts'
 import type { RunInputs } from '../run-inputs.ts'
 import {
   type AnsibleProgram,
@@ -194,8 +193,8 @@ function withExtraVars(runFiles: RunFiles, { run }: Attempt, folder: RunFolder):
 }
 
 /** Adds the files with which ssh checks the keys of the run's hosts. */
-function withSshFiles(runFiles: RunFiles, { hostKeys = {} }: RunInputs, folder: RunFolder): RunFiles {
-  const hosts = parseInventories(inventoryTexts(runFiles.files)) ?? new Map<string, string>()
+function withSshFiles(runFiles: RunFiles, inputs: RunInputs, folder: RunFolder): RunFiles {
+  const { hosts = new Map<string, string>(), hostKeys = {} } = inputs
   const { config, knownHosts } = buildSshFiles(hosts, hostKeys, path.join(folder.root, KNOWN_HOSTS))
   const files = new Map(runFiles.files)
   files.set(SSH_CONFIG, Buffer.from(config))
