@@ -61,6 +61,8 @@ export interface PodAddress {
   /** `namespace/name`. */
   readonly pod: string
   readonly address: string
+  /** The key of the entry. */
+  readonly offset: string
 }
 
 /** whereabouts records an allocation by its offset from the first address of the range. */
@@ -71,6 +73,6 @@ export function allocatedPodAddresses(pool: KubeObject): readonly PodAddress[] {
   return Object.entries(asRecord(getField(pool, 'spec', 'allocations'))).flatMap(([offset, allocation]) => {
     if (!/^\d{1,38}$/.test(offset)) return []
     const address = formatAddress({ family: first.family, value: first.value + BigInt(offset) })
-    return [{ pool, pod: getString(allocation, 'podref') ?? '', address }]
+    return [{ pool, pod: getString(allocation, 'podref') ?? '', address, offset }]
   })
 }

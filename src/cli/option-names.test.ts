@@ -56,6 +56,8 @@ describe('options', () => {
       'hosts',
       'hosts deploy',
       'import',
+      'ip audit',
+      'ip repair',
       'ipam status',
       'operator install',
       'operator run',

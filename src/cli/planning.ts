@@ -101,6 +101,17 @@ export async function planFromFiles(options: PlanningOptions, io: Io, parts: Pla
   return { plan: { ...plan, findings }, before, lock, changes, lockText, lockFile, stale, findings, locate }
 }
 
+/** For commands on a cluster: a site file in the current folder is not used implicitly, the cluster may be another one. */
+export async function planNamedFile(
+  { file, lock }: { readonly file?: string; readonly lock?: string },
+  io: Io,
+): Promise<Plan | undefined> {
+  if (file === undefined) return undefined
+  const planning = await planFromFiles({ file, ...(lock !== undefined && { lock }) }, io)
+  failOnErrors(planning)
+  return planning.plan
+}
+
 async function checkDocuments(plan: Plan, locate: Planning['locate']): Promise<readonly Finding[]> {
   const { lintDocuments } = await import('../render/lints.ts')
   return lintDocuments(plan, locate)

@@ -68,6 +68,7 @@ const kindVersions: Readonly<Record<string, string>> = {
   'swift.openstack.org/Swift': 'v1beta1',
   'telemetry.openstack.org/Telemetry': 'v1beta1',
   'whereabouts.cni.cncf.io/IPPool': 'v1alpha1',
+  'whereabouts.cni.cncf.io/OverlappingRangeIPReservation': 'v1alpha1',
 }
 
 /** Objects of service operators, which all have the conditions of lib-common. */
@@ -102,11 +103,14 @@ export function kindsToGather(rules: readonly Rule[]): readonly GroupVersionKind
   return [...groupKinds]
     .filter((groupKind) => groupKind !== SECRET && groupKind !== NOVA_HOSTS)
     .sort()
-    .map((groupKind) => {
-      const version = kindVersions[groupKind]
-      if (version === undefined) throw new TypeError(`a rule reads ${groupKind}, which has no version`)
-      const slash = groupKind.indexOf('/')
-      if (slash < 0) return { apiVersion: version, kind: groupKind }
-      return { apiVersion: `${groupKind.slice(0, slash)}/${version}`, kind: groupKind.slice(slash + 1) }
-    })
+    .map(groupVersionKind)
+}
+
+/** `metallb.io/IPAddressPool` with the version that is read. */
+export function groupVersionKind(groupKind: string): GroupVersionKind {
+  const version = kindVersions[groupKind]
+  if (version === undefined) throw new TypeError(`a rule reads ${groupKind}, which has no version`)
+  const slash = groupKind.indexOf('/')
+  if (slash < 0) return { apiVersion: version, kind: groupKind }
+  return { apiVersion: `${groupKind.slice(0, slash)}/${version}`, kind: groupKind.slice(slash + 1) }
 }

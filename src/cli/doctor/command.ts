@@ -6,13 +6,13 @@ import { type Diagnosis, diagnose, type Report } from '../../doctor/diagnose.ts'
 import { rules } from '../../doctor/rules.ts'
 import type { ExitCode } from '../../errors/failure.ts'
 import { hasErrors, isFileLocation } from '../../errors/finding.ts'
-import type { Plan } from '../../plan/plan.ts'
 import { type ClusterFlags, gatherSnapshot, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
 import { codeScanningFormats, isCodeScanningFormat } from '../output/code-scanning-formats.ts'
 import { printFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialiseResult } from '../output/format.ts'
+import { planNamedFile } from '../planning.ts'
 import { evidenceKinds, gatherEvidence } from './gather-evidence.ts'
 import { formatReport, formatRules } from './print-report.ts'
 
@@ -65,7 +65,7 @@ async function listRules({ output }: Options, io: Io): Promise<ExitCode> {
 
 async function runDoctor(options: Options, io: Io): Promise<ExitCode> {
   const { output, namespace } = options
-  const plan = await loadPlan(options, io)
+  const plan = await planNamedFile(options, io)
   const clouds = plan?.clouds.map((cloud) => cloud.namespace) ?? []
   const source = { ...options, ...(options.from !== undefined && { from: path.resolve(io.cwd, options.from) }) }
   const { snapshot, findings } = await withProgressMessage(io, () =>
@@ -105,15 +105,6 @@ async function saveEvidence(evidence: Snapshot, folder: string, options: Options
   const all = { objects: [...evidence.objects, ...rest.objects], unread: [...evidence.unread, ...rest.unread] }
   await saveDump(all, [...evidenceKinds(rules), ...more], folder, io)
   io.stderr(`${folder} has the evidence; read it with --from ${folder}\n`)
-}
-
-/** Only with `-f`: a site file in the current folder is not used implicitly. */
-async function loadPlan({ file, lock }: Options, io: Io): Promise<Plan | undefined> {
-  if (file === undefined) return undefined
-  const { planFromFiles, failOnErrors } = await import('../planning.ts')
-  const planning = await planFromFiles({ file, ...(lock !== undefined && { lock }) }, io)
-  failOnErrors(planning)
-  return planning.plan
 }
 
 /** Keeps the diagnoses of one namespace and of shared objects. */

@@ -6,6 +6,7 @@
  */
 
 import { CORE_SCHEMA, load } from 'js-yaml'
+import * as addresses from '../../addresses/findings.ts'
 import * as dns from '../../controllers/dns/findings.ts'
 import * as ipam from '../../controllers/ipam/findings.ts'
 import { readData } from '../../data/data.ts'
@@ -72,6 +73,7 @@ const modules: readonly object[] = [
   deployHosts,
   deployUp,
   deployUpdate,
+  addresses,
   dns,
   doctorControlPlane,
   doctorDataPlane,

@@ -96,3 +96,51 @@ describe('stackloom ip', () => {
     expect(io.err()).toContain('or create one with `stackloom init`')
   })
 })
+
+describe('stackloom ip audit', () => {
+  const dump = async (objects: readonly object[], ...words: string[]) => {
+    objects.forEach((object, n) => writeFileSync(path.join(cwd, `${n}.json`), JSON.stringify(object)))
+    return run('ip', 'audit', '--from', cwd, ...words)
+  }
+  const ipPool = {
+    apiVersion: 'whereabouts.cni.cncf.io/v1alpha1',
+    kind: 'IPPool',
+    metadata: { name: 'pool', namespace: 'kube-system' },
+    spec: { range: '172.17.0.0/24', allocations: { '31': { id: 'a', podref: 'openstack/gone' } } },
+  }
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'other', namespace: 'openstack' } }
+  const service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'web', namespace: 'openstack' },
+    spec: { type: 'LoadBalancer' },
+    status: { loadBalancer: { ingress: [{ ip: '172.17.0.200' }] } },
+  }
+
+  it('shows leaked addresses and ends with 1', async () => {
+    const { code, io } = await dump([ipPool, pod])
+    expect(code).toBe(1)
+    expect(io.out()).toMatch(
+      /^openstack +172\.17\.0\.31 +- +leaked +IPPool kube-system\/pool has it for Pod openstack\/gone/m,
+    )
+  })
+
+  it('judges nothing without the pods and ends with 3', async () => {
+    const { code, io } = await dump([ipPool])
+    expect(code).toBe(3)
+    expect(io.out()).toMatch(/^not judged: Pod: /m)
+  })
+
+  it('shows VIPs outside the plan only if a site file is named', async () => {
+    expect((await dump([pod, service])).code).toBe(0)
+    const { code, io } = await dump([pod, service], '-f', 'site.yaml')
+    expect(code).toBe(1)
+    expect(io.out()).toMatch(/^openstack +172\.17\.0\.200 +- +not planned +Service openstack\/web has it/m)
+  })
+
+  it('is not followed by a repair of a dump', async () => {
+    const { code, io } = await run('ip', 'repair', '--from', cwd)
+    expect(code).toBe(2)
+    expect(io.err()).toContain('only a cluster can be repaired')
+  })
+})

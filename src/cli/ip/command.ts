@@ -8,18 +8,26 @@ import { ownerNotFound } from '../../plan/findings/site.ts'
 import type { AddressAnswer, AddressOrigin, Answer, Free } from '../../plan/lookup.ts'
 import { withConnectionFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
+import { withCloudFlags } from '../deployment.ts'
 import type { Io } from '../io.ts'
 import { formatWhere, printFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 import { type Planning, type PlanningOptions, planFromFiles, withPlanningOptions } from '../planning.ts'
 import type { LiveFlags } from './live-holders.ts'
+import type { RepairOptions } from './repair-addresses.ts'
 
 interface Options extends PlanningOptions, LiveFlags {
   readonly output: Format
 }
 
-export function define(command: Command, { io, act }: CommandContext): void {
+export function define(command: Command, context: CommandContext): void {
+  defineShow(command, context)
+  defineAudit(command, context)
+  defineRepair(command, context)
+}
+
+function defineShow(command: Command, { io, act }: CommandContext): void {
   withExamples(withConnectionFlags(withPlanningOptions(command)), [
     'stackloom ip 172.17.0.80',
     'stackloom ip compute-0',
@@ -31,6 +39,52 @@ export function define(command: Command, { io, act }: CommandContext): void {
     .option('--from <dir>', 'with --live: a folder of dumps instead of a cluster')
     .addOption(outputOption(['table', 'json', 'yaml']))
     .action((query: string, options: Options) => act(() => showAnswers(query, options, io)))
+}
+
+function defineAudit(command: Command, { io, act }: CommandContext): void {
+  const audit = command
+    .command('audit')
+    .description('Show reservations without an owner, addresses without a reservation, and addresses held twice')
+  withExamples(withCloudFlags(audit, 'show only this cloud'), [
+    'stackloom ip audit',
+    'stackloom ip audit --cloud rhoso1 -o json',
+    'stackloom ip audit -f site.yaml          # also VIPs outside the plan',
+    'stackloom ip audit --from must-gather/',
+  ])
+    .option('-f, --file <file>', 'compare with the plan of this site file')
+    .option('--lock <file>', 'lock file (default: beside the site file)')
+    .option('--from <dir>', 'read a folder of dumps instead of a live cluster')
+    .addOption(outputOption(['table', 'json', 'yaml']))
+    .action((_: unknown, used: Command) =>
+      act(async () => (await import('./audit-addresses.ts')).showAudit(auditOptions(used), io)),
+    )
+}
+
+function defineRepair(command: Command, { io, act }: CommandContext): void {
+  const repair = command
+    .command('repair')
+    .description('Free addresses that are reserved for pods and IPSets that do not exist')
+  withExamples(withCloudFlags(repair, 'free only addresses of this cloud'), [
+    'stackloom ip repair --dry-run        # what would be freed, and why',
+    'stackloom ip repair --cloud rhoso1',
+    'stackloom ip repair --yes -o json    # with every object that was looked at',
+  ])
+    .option('-y, --yes', 'do not ask')
+    .option('--dry-run', 'show what would happen and change nothing')
+    .addOption(outputOption(['table', 'json', 'yaml']))
+    .action((_: unknown, used: Command) =>
+      act(async () => {
+        const { systemClock } = await import('../../clock/clock.ts')
+        return (await import('./repair-addresses.ts')).repairAddresses(auditOptions(used), io, systemClock)
+      }),
+    )
+}
+
+/** Options that `ip` has too are parsed there. A site file is used only if it is named: the cluster may be another one. */
+function auditOptions(used: Command): RepairOptions {
+  const { file, ...options } = used.optsWithGlobals<RepairOptions>()
+  const isNamed = used.getOptionValueSourceWithGlobals('file') === 'cli'
+  return { ...options, ...(isNamed && file !== undefined && { file }) }
 }
 
 async function showAnswers(query: string, options: Options, io: Io): Promise<ExitCode> {

@@ -79,7 +79,7 @@ export const reservationOrphaned = problem<{ ipSet: string; count: number }>({
   severity: 'warning',
   message: ({ ipSet, count }) =>
     `it holds ${count} ${count === 1 ? 'address' : 'addresses'} for IPSet ${ipSet}, which does not exist`,
-  remedy: () => 'delete the Reservation if the host no longer exists',
+  remedy: () => 'if the host no longer exists, free them: stackloom ip repair --dry-run, then without it',
 })
 
 export const twoAllocators = problem<{ ours: string; namespace: string; name: string }>({

@@ -1,4 +1,4 @@
-/** SL9550 to SL9559: network attachments of pods (Multus and whereabouts). */
+/** SL9550 to SL9559, SL9650, SL9651: network attachments of pods (Multus and whereabouts). */
 import { problem } from '../../errors/finding.ts'
 
 export const attachmentUnreadable = problem<{ reason: string }>({
@@ -46,15 +46,15 @@ export const podsExhausted = problem<{ network: string; span: string; used: numb
     `release leaked addresses (see SL9555), or extend the pods span of ${network} in the site file and deploy it`,
 })
 
-export const leakedAddresses = problem<{ pool: string; count: number; first: string; pod: string; namespace: string }>({
+export const leakedAddresses = problem<{ count: number; first: string; pod: string }>({
   code: 'SL9555',
   severity: 'warning',
   message: ({ count, first, pod }) =>
     count === 1
       ? `${first} is reserved for pod ${pod}, which does not exist`
       : `${count} addresses are reserved for pods that do not exist, the first is ${first} of ${pod}`,
-  remedy: ({ pool, namespace }) =>
-    `the whereabouts reconciler releases them every night: check that its DaemonSet runs, or remove the entries: kubectl -n ${namespace} edit ippools.whereabouts.cni.cncf.io ${pool}`,
+  remedy: () =>
+    'free them: stackloom ip repair --dry-run, then without it; the whereabouts reconciler does it every night: check that its DaemonSet runs',
 })
 
 export const rangeShared = problem<{ range: string; others: readonly string[] }>({
@@ -73,4 +73,23 @@ export const rangeIgnored = problem<{ span: string; range: string }>({
     `${span} is not inside ${range}: whereabouts silently ignores it and assigns any address of the range`,
   remedy: () =>
     'correct range, range_start and range_end together: stackloom up --stage netattach sets the planned values',
+})
+
+export const addressUnreserved = problem<{ address: string; network: string; pool: string; pod: string }>({
+  code: 'SL9650',
+  severity: 'error',
+  message: ({ address, network, pool }) =>
+    `it has ${address} on ${network}, which IPPool ${pool} does not have for it: whereabouts may give it to another pod`,
+  remedy: ({ pod }) =>
+    `restart it, so that it gets a reserved address: kubectl -n ${pod.split('/')[0]} delete pod ${pod.split('/')[1]}`,
+})
+
+export const leakedOverlaps = problem<{ count: number; first: string; pod: string }>({
+  code: 'SL9651',
+  severity: 'warning',
+  message: ({ count, first, pod }) =>
+    count === 1
+      ? `it blocks ${first} for pod ${pod}, which does not exist`
+      : `this and ${count - 1} more block addresses for pods that do not exist, the first is ${first} of ${pod}`,
+  remedy: () => 'free them: stackloom ip repair --dry-run, then without it',
 })

@@ -6,11 +6,10 @@ import { formatObjectName } from '../../api/raw-object.ts'
 import { formatRange, intersection, type Range } from '../../net/range.ts'
 import { rangeSet, subtract } from '../../net/range-set.ts'
 import type { ClusterState } from '../cluster-state.ts'
+import { doubledAddresses, holderKinds } from '../facts/address-holders.ts'
 import { POOL, poolOwner, pools } from '../facts/address-pools.ts'
-import { IP_POOL, NAD, podAddresses, podSpans } from '../facts/attachments.ts'
-import { cloudSubnets, type Holder, NET_CONFIG, RESERVATION, reservations } from '../facts/host-networks.ts'
-import { interfacesByNode, POLICY, STATE } from '../facts/interfaces.ts'
-import { loadBalancers } from '../facts/load-balancers.ts'
+import { NAD, podSpans } from '../facts/attachments.ts'
+import { cloudSubnets, NET_CONFIG } from '../facts/host-networks.ts'
 import * as problems from '../findings/ipam-findings.ts'
 import { type Rule, type RuleMatch, rule } from '../rule.ts'
 
@@ -78,46 +77,13 @@ const spansOverlap = rule({
     ),
 })
 
-/** Holders of addresses by cloud. Services that share an address count once. */
-function addressHolders(cluster: ClusterState): readonly Holder[] {
-  const shared = new Map<string, Holder>()
-  for (const { object, namespace, assigned } of cluster.derive(loadBalancers))
-    for (const address of assigned)
-      shared.set(`${namespace} ${address}`, { address, name: formatObjectName(object), object, cloud: namespace })
-  const masters = groupBy(cluster.derive(podSpans), ({ read }) => read.master)
-  const onNodes = [...cluster.derive(interfacesByNode)].flatMap(([node, interfaces]) =>
-    [...interfaces.values()].flatMap(({ name, addresses }) =>
-      [...new Set((masters.get(name) ?? []).map(({ namespace }) => namespace))].flatMap((cloud) =>
-        addresses.map((address) => ({
-          address,
-          name: `node ${node} (${name})`,
-          object: cluster.get('Node', node) ?? { apiVersion: 'v1', kind: 'Node', metadata: { name: node } },
-          cloud,
-        })),
-      ),
-    ),
-  )
-  const pods = cluster.derive(podAddresses).flatMap(({ address, pod, pool }) => {
-    const [cloud = '', name = ''] = pod.split('/')
-    return [{ address, name: `pod ${pod}`, object: cluster.get('Pod', name, cloud) ?? pool, cloud }]
-  })
-  return [...cluster.derive(reservations), ...shared.values(), ...onNodes, ...pods]
-}
-
 const addressTwice = rule({
   id: 'ipam/address-twice',
   problem: problems.addressTwice,
   looksAt: ['Service'],
-  also: [RESERVATION, IP_POOL, NAD, 'Pod', 'Node', POLICY, STATE],
+  also: holderKinds.filter((kind) => kind !== 'Service'),
   match: (cluster) =>
-    [...groupBy(cluster.derive(addressHolders), ({ cloud, address }) => `${cloud} ${address}`).values()].flatMap(
-      (all) => {
-        const names = [...new Set(all.map(({ name }) => name))]
-        const [first] = all
-        if (!first || names.length < 2) return []
-        return [{ about: first.object, facts: { address: first.address, holders: names } }]
-      },
-    ),
+    doubledAddresses(cluster).map(({ object, address, holders }) => ({ about: object, facts: { address, holders } })),
 })
 
 export const addressConflictRules: readonly Rule[] = [spansOverlap, addressTwice]

@@ -1,7 +1,7 @@
 /** Problems with the addresses of data plane hosts: NetConfigs, IPSets and Reservations. */
 
+import { reservationOwner } from '../../addresses/audit-addresses.ts'
 import { groupBy } from '../../api/collections.ts'
-import { asRecord } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ageMs, findCondition, getConditions, getField, getList, getString } from '../../api/raw-object.ts'
 import { closestMatch } from '../../errors/closest-match.ts'
@@ -10,6 +10,7 @@ import { cidrContains } from '../../net/cidr.ts'
 import { rangeContains } from '../../net/range.ts'
 import { rangeSet, setSize, subtract } from '../../net/range-set.ts'
 import type { ClusterState } from '../cluster-state.ts'
+import { auditCluster } from '../facts/address-audit.ts'
 import { type CloudSubnet, cloudSubnets, NET_CONFIG, RESERVATION, reservations } from '../facts/host-networks.ts'
 import * as problems from '../findings/ipam-findings.ts'
 import { matchDuplicates, type Rule, rule } from '../rule.ts'
@@ -181,14 +182,11 @@ const reservationOrphaned = rule({
   looksAt: [RESERVATION, IP_SET],
   likelihood: 'likely',
   match: (cluster) => {
-    if (!cluster.knows(IP_SET)) return []
-    return cluster.all(RESERVATION).flatMap((about) => {
-      const { namespace = '', name } = about.metadata
-      const ipSet = getString(about, 'spec', 'ipSetRef', 'name') ?? name
-      if (cluster.get(IP_SET, ipSet, namespace)) return []
-      const count = Object.keys(asRecord(getField(about, 'spec', 'reservation'))).length
-      return [{ about, facts: { ipSet, count } }]
-    })
+    const faults = cluster.derive(auditCluster).faults.filter(({ kind }) => kind === 'orphaned')
+    return [...groupBy(faults, ({ object }) => object)].map(([about, held]) => ({
+      about,
+      facts: { ipSet: reservationOwner(about), count: held.length },
+    }))
   },
 })
 

@@ -1,5 +1,6 @@
 /** Problems of network attachments and pod addresses. */
 
+import type { AddressFault } from '../../addresses/audit-addresses.ts'
 import { groupBy } from '../../api/collections.ts'
 import { attachedNetworks, requestedNetworks } from '../../api/pod-networks.ts'
 import { getField, getString } from '../../api/raw-object.ts'
@@ -10,6 +11,7 @@ import { rangeCovers } from '../../net/range.ts'
 import { setContains, setSize } from '../../net/range-set.ts'
 import { readAttachment } from '../../site/import/attachment.ts'
 import type { ClusterState } from '../cluster-state.ts'
+import { auditCluster, OVERLAP } from '../facts/address-audit.ts'
 import { attachments, IP_POOL, isPoolOf, NAD, podAddresses, podSpans } from '../facts/attachments.ts'
 import { knownInterfaces, POLICY, STATE } from '../facts/interfaces.ts'
 import { formatEvidence } from '../facts/load-balancers.ts'
@@ -115,26 +117,62 @@ const podsExhausted = rule({
   },
 })
 
+/** Faults of one kind, by the object that they are about. */
+function addressFaults(cluster: ClusterState, kind: AddressFault['kind']): readonly (readonly AddressFault[])[] {
+  const faults = cluster.derive(auditCluster).faults.filter((fault) => fault.kind === kind)
+  return [...groupBy(faults, ({ object }) => object).values()]
+}
+
 const leakedAddresses = rule({
   id: 'multus/leaked-addresses',
   problem: problems.leakedAddresses,
   looksAt: [IP_POOL, 'Pod'],
   likelihood: 'likely',
   link: links.whereabouts,
-  match: (cluster) => {
-    if (!cluster.knows('Pod')) return []
-    const lost = cluster.derive(podAddresses).filter(({ pod }) => {
-      const [namespace, name] = pod.split('/')
-      return name !== undefined && !cluster.get('Pod', name, namespace)
-    })
-    return [...groupBy(lost, ({ pool }) => pool)].flatMap(([pool, all]) => {
-      const [first] = all
+  match: (cluster) =>
+    addressFaults(cluster, 'leaked').flatMap((faults) => {
+      const [first] = faults
       if (!first) return []
-      const { name, namespace = '' } = pool.metadata
-      const facts = { pool: name, namespace, count: all.length, first: first.address, pod: first.pod }
-      return [{ about: pool, facts }]
-    })
+      const facts = { count: faults.length, first: first.address, pod: first.owner.replace(/^Pod /, '') }
+      return [{ about: first.object, facts }]
+    }),
+})
+
+/** One finding for all: each is an object of its own, and whereabouts may have thousands. */
+const leakedOverlaps = rule({
+  id: 'multus/leaked-overlaps',
+  problem: problems.leakedOverlaps,
+  looksAt: [OVERLAP, 'Pod'],
+  likelihood: 'likely',
+  link: links.whereabouts,
+  match: (cluster) => {
+    const faults = addressFaults(cluster, 'leaked-overlap').flat()
+    const [first] = faults
+    if (!first) return []
+    const facts = { count: faults.length, first: first.address, pod: first.owner.replace(/^Pod /, '') }
+    // An entry of an IPPool for the same pod is the cause, and freeing it frees both.
+    const pools = addressFaults(cluster, 'leaked').flatMap(([fault]) => fault?.object ?? [])
+    return [{ about: first.object, facts, dependsOn: pools }]
   },
+})
+
+const addressUnreserved = rule({
+  id: 'multus/address-unreserved',
+  problem: problems.addressUnreserved,
+  looksAt: [IP_POOL, 'Pod', NAD],
+  link: links.whereabouts,
+  match: (cluster) =>
+    addressFaults(cluster, 'unreserved')
+      .flat()
+      .map(({ object, address, network = '', owner }) => ({
+        about: object,
+        facts: {
+          address,
+          network,
+          pool: owner.split(' ').at(-1) ?? '',
+          pod: `${object.metadata.namespace}/${object.metadata.name}`,
+        },
+      })),
 })
 
 const rangeShared = rule({
@@ -175,4 +213,6 @@ export const multusRules: readonly Rule[] = [
   notAttached,
   rangeShared,
   leakedAddresses,
+  leakedOverlaps,
+  addressUnreserved,
 ]

@@ -124,4 +124,36 @@ export const multusStates: readonly State[] = [
     about: 'IPPool openshift-multus/openstack-internalapi-172.17.0.0-24',
     says: ['172.17.0.40 is reserved for pod openstack/gone'],
   },
+  {
+    rule: 'multus/leaked-overlaps',
+    when: 'only the entry of the IPPool was released',
+    objects: having(
+      object(
+        'whereabouts.cni.cncf.io/v1alpha1/OverlappingRangeIPReservation',
+        'openshift-multus/openstack-internalapi-172.17.0.40',
+        { spec: { podref: 'openstack/gone', containerid: 'x', ifname: 'net1' } },
+      ),
+    ),
+    about: 'OverlappingRangeIPReservation openshift-multus/openstack-internalapi-172.17.0.40',
+    says: ['blocks 172.17.0.40 for pod openstack/gone'],
+  },
+  {
+    rule: 'multus/address-unreserved',
+    when: 'the IPPool was restored from a backup',
+    objects: having(
+      attachment(
+        'openstack/internalapi',
+        whereabouts({
+          range: '172.17.0.0/24',
+          range_start: '172.17.0.30',
+          range_end: '172.17.0.70',
+          network_name: 'openstack-internalapi',
+        }),
+      ),
+      ipPool('openstack-internalapi-172.17.0.0-24', '172.17.0.0/24', {}),
+      pod('openstack/ovn-0', '[{"name":"internalapi"}]', '[{"name":"openstack/internalapi","ips":["172.17.0.31"]}]'),
+    ),
+    about: 'Pod openstack/ovn-0',
+    says: ['it has 172.17.0.31 on internalapi', 'whereabouts may give it to another pod'],
+  },
 ]

@@ -1,0 +1,20 @@
+/** Reads an OverlappingRangeIPReservation: whereabouts names it after its network and address, with `-` for `:`. Pure. */
+import type { KubeObject } from '../api/object.ts'
+import { getString } from '../api/raw-object.ts'
+import { formatAddress, parseAddress } from '../net/address.ts'
+
+export interface Overlap {
+  readonly address: string
+  /** `namespace/name`; empty in objects of old versions. */
+  readonly podRef: string
+}
+
+export function parseOverlap(object: KubeObject): Overlap {
+  const words = object.metadata.name.split('-')
+  const podRef = getString(object, 'spec', 'podref') ?? ''
+  for (let skipped = 0; skipped < words.length; skipped += 1) {
+    const parsed = parseAddress(words.slice(skipped).join(':'))
+    if (parsed) return { address: formatAddress(parsed), podRef }
+  }
+  return { address: object.metadata.name, podRef }
+}
