@@ -48,7 +48,8 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   doctor: { may: ['verify', 'addresses', 'hosts', 'certificates'] },
   sandbox: { may: ['kube', 'exec', 'dataplane/service-definitions', 'hosts'] },
   rehearse: { may: ['deploy', 'sandbox'] },
-  cli: { may: ['deploy', 'operator', 'lab', 'doctor', 'sandbox', 'rehearse'], top: true },
+  console: { may: ['deploy', 'controllers', 'doctor', 'lab'] },
+  cli: { may: ['deploy', 'operator', 'lab', 'doctor', 'sandbox', 'rehearse', 'console'], top: true },
 }
 
 /** Every folder that `folder` may import, directly or not. */

@@ -67,6 +67,13 @@ export function isFileLocation(where: Where): where is FileLocation {
   return 'file' in where
 }
 
+/** `site.yaml:12:9`, `Service openstack/keystone-internal spec.ports`. */
+export function formatWhere(where: Where): string {
+  if (isFileLocation(where)) return `${where.file}:${where.line}:${where.column}`
+  const name = where.namespace ? `${where.namespace}/${where.name}` : where.name
+  return `${where.kind} ${name}${where.path ? ` ${where.path}` : ''}`
+}
+
 export function hasErrors(findings: readonly Finding[]): boolean {
   return findings.some((finding) => finding.severity === 'error')
 }

@@ -5,6 +5,7 @@
  */
 
 import { getOwn } from '../api/collections.ts'
+import { type FileLocation, formatWhere } from '../errors/finding.ts'
 import { type Address, formatAddress, formatValue, parseAddress } from '../net/address.ts'
 import { cidrContains, parseCidr, usableRange } from '../net/cidr.ts'
 import { formatRange, parseRange, type Range, rangeContains, rangeSize, singleAddressRange } from '../net/range.ts'
@@ -75,7 +76,7 @@ export interface Holder {
 }
 
 /** The holders of single addresses in a network. */
-function listHolders(network: PlannedNetwork): readonly Holder[] {
+export function listHolders(network: PlannedNetwork): readonly Holder[] {
   const vips = network.vips.map(({ slot, address }) => ({ name: slot, address, text: slot, role: 'vip' as const }))
   const single = (role: 'node' | 'host' | 'endpoint', all: readonly { name: string; address: string }[]) =>
     all.map(({ name, address }) => ({ name, address, text: `${role} ${name}`, role }))
@@ -215,6 +216,16 @@ export function findAddressOrigin(plan: Plan, before: Lock, answer: AddressAnswe
     .find((pin) => pin && canonical(pin.written).includes(address))
   if (pin) return { kind: 'pinned', path: pin.path }
   return isInOldLock(before, answer) ? { kind: 'locked' } : { kind: 'chosen' }
+}
+
+/** Puts it into words; `locate` finds the place of a pin in the site file. */
+export function explainOrigin(
+  decided: AddressOrigin,
+  { locate, lockFile }: { readonly locate: (path: Path) => FileLocation; readonly lockFile: string | undefined },
+): string {
+  if (decided.kind === 'locked') return `${lockFile ?? 'the lock'} has it`
+  if (decided.kind === 'chosen') return 'it was the lowest free one; no lock has it yet'
+  return decided.path ? `pinned at ${formatWhere(locate(decided.path))}` : 'pinned by the template of the network'
 }
 
 interface WrittenPin {

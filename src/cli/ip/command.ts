@@ -5,15 +5,15 @@ import type { ExitCode } from '../../errors/failure.ts'
 import { failure } from '../../errors/failure.ts'
 import { parseAddress } from '../../net/address.ts'
 import { ownerNotFound } from '../../plan/findings/site.ts'
-import type { AddressAnswer, AddressOrigin, Answer, Free } from '../../plan/lookup.ts'
+import type { AddressAnswer, Answer, Free } from '../../plan/lookup.ts'
 import { withConnectionFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { withCloudFlags } from '../deployment.ts'
 import type { Io } from '../io.ts'
-import { formatWhere, printFindings } from '../output/findings.ts'
+import { printFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
-import { type Planning, type PlanningOptions, planFromFiles, withPlanningOptions } from '../planning.ts'
+import { type PlanningOptions, planFromFiles, withPlanningOptions } from '../planning.ts'
 import type { LiveFlags } from './live-holders.ts'
 import type { RepairOptions } from './repair-addresses.ts'
 
@@ -89,7 +89,7 @@ function auditOptions(used: Command): RepairOptions {
 
 async function showAnswers(query: string, options: Options, io: Io): Promise<ExitCode> {
   const { lookUp, knownNames } = await import('../../plan/lookup.ts')
-  const { findAddressOrigin } = await import('../../plan/lookup.ts')
+  const { explainOrigin, findAddressOrigin } = await import('../../plan/lookup.ts')
   const planning = await planFromFiles(options, io)
   const { plan } = planning
   const answers = lookUp(plan, query).map((answer): Explained => {
@@ -128,12 +128,6 @@ async function showLive(query: string, answers: readonly Explained[], options: O
 
 /** An answer with what decided it. */
 type Explained = Answer & { readonly because?: string }
-
-function explainOrigin(decided: AddressOrigin, { locate, lockFile }: Planning): string {
-  if (decided.kind === 'locked') return `${lockFile ?? 'the lock'} has it`
-  if (decided.kind === 'chosen') return 'it was the lowest free one; no lock has it yet'
-  return decided.path ? `pinned at ${formatWhere(locate(decided.path))}` : 'pinned by the template of the network'
-}
 
 function formatAnswer(answer: Explained, colour: boolean): string {
   if (answer.kind === 'name') {

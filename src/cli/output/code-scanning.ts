@@ -3,9 +3,8 @@
  * become annotations of the changed lines. Pure.
  */
 import { createHash } from 'node:crypto'
-import { type Finding, isFileLocation, type Severity, type Where } from '../../errors/finding.ts'
+import { type Finding, formatWhere, isFileLocation, type Severity, type Where } from '../../errors/finding.ts'
 import type { CodeScanningFormat } from './code-scanning-formats.ts'
-import { formatWhere } from './findings.ts'
 
 /** What a code means, for the list of rules. */
 export interface RuleText {

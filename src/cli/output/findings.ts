@@ -1,15 +1,9 @@
 /** Formats findings: location, code and message on the first line, owners and remedy below. */
 import pc from 'picocolors'
-import { type Finding, isFileLocation, type Severity, type Where } from '../../errors/finding.ts'
+import { type Finding, formatWhere, type Severity } from '../../errors/finding.ts'
 import type { Io } from '../io.ts'
 import { foldFindings, type HiddenFindings } from './fold-findings.ts'
 import { oneLine, quoteLines, wrapText } from './text.ts'
-
-export function formatWhere(where: Where): string {
-  if (isFileLocation(where)) return `${where.file}:${where.line}:${where.column}`
-  const name = where.namespace ? `${where.namespace}/${where.name}` : where.name
-  return `${where.kind} ${name}${where.path ? ` ${where.path}` : ''}`
-}
 
 export function paintSeverity(severity: Severity, colour: boolean, code = ''): string {
   const { red, yellow, cyan } = pc.createColors(colour)

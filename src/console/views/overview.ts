@@ -1,0 +1,179 @@
+/** Builds the overview: what needs attention first, with the reason, then one line per cloud. Pure. */
+import { groupBy } from '../../api/collections.ts'
+import type { FindingsDocument } from '../documents/findings.ts'
+import type { Attention, CloudLine, OverviewDocument } from '../documents/overview.ts'
+import type { RunLine, StageLine } from '../documents/runs.ts'
+import { cloudStates } from './cloud-states.ts'
+import { fullestPools } from './pool-use.ts'
+import { commandLine, type ViewInput } from './view-input.ts'
+
+type Body<T> = Omit<T, 'version' | 'notes'>
+
+/** The last run, for the stage of each cloud. */
+export interface LastRun {
+  readonly run: RunLine
+  readonly stages: readonly StageLine[]
+}
+
+export interface OverviewInput extends ViewInput {
+  readonly findings: Pick<FindingsDocument, 'findings'>
+  readonly lastRun?: LastRun
+}
+
+const MAX_ATTENTION = 100
+
+export function buildOverview(input: OverviewInput): Body<OverviewDocument> {
+  const { planned, live, clusterOptions, fileOptions } = input
+  const lines = buildCloudLines(input)
+  const clouds = lines.filter(({ id }) => id !== 'shared')
+  const ready = clouds.filter(({ state }) => state === 'ready').length
+  return {
+    command: live ? commandLine('status', ...clusterOptions) : commandLine('plan', ...fileOptions),
+    attention: listAttention(input, lines).slice(0, MAX_ATTENTION),
+    clouds: lines,
+    summary: `${planned?.plan.site ?? 'cluster'}: ${clouds.length} ${clouds.length === 1 ? 'cloud' : 'clouds'}, ${
+      live ? `${ready} ready` : 'no cluster was read'
+    }`,
+  }
+}
+
+function buildCloudLines(input: OverviewInput): readonly CloudLine[] {
+  const { planned, live, lastRun } = input
+  const findings = groupBy(input.findings.findings, ({ cloud }) => cloud)
+  const hosts = groupBy(input.hosts?.states ?? [], ({ namespace }) => namespace)
+  const certificates = groupBy(input.hosts?.certificates ?? [], ({ namespace }) => namespace)
+  const pools = fullestPools(input)
+  const stages = new Map(lastRun?.stages.filter(isStarted).map((stage) => [stage.cloud ?? 'shared', stage]))
+  const release = live?.release ?? planned?.plan.slots.release.name
+  return [...cloudStates(input).values()].map((status) => {
+    const { name, namespace } = status
+    const stage = stages.get(name)
+    const pool = pools.get(name)
+    const ending = namespace === undefined ? undefined : soonest(certificates.get(namespace) ?? [])
+    const hostStates = namespace === undefined ? [] : (hosts.get(namespace) ?? [])
+    return {
+      id: name,
+      ...status,
+      ...(release !== undefined && namespace !== undefined && { release }),
+      ...(stage && lastRun && { stage: { name: stage.name, state: stage.state, run: lastRun.run.id } }),
+      findings: countFindings(findings.get(name) ?? []),
+      ...(hostStates.length > 0 && { hosts: countHosts(hostStates) }),
+      ...(pool && { fullestPool: pool }),
+      ...(ending && { soonestCertificate: ending }),
+    }
+  })
+}
+
+function isStarted({ state }: StageLine): boolean {
+  return state !== 'pending' && state !== 'skipped'
+}
+
+function countFindings(findings: readonly { readonly severity: string }[]): CloudLine['findings'] {
+  const count = (severity: string): number => findings.filter((found) => found.severity === severity).length
+  return { error: count('error'), warning: count('warning'), info: count('info') }
+}
+
+function countHosts(states: readonly { readonly verdict: string }[]): NonNullable<CloudLine['hosts']> {
+  const failed = states.filter(({ verdict }) => verdict === 'failed').length
+  const behind = states.filter(({ verdict }) => verdict === 'behind' || verdict === 'never').length
+  const parts = [failed > 0 ? `${failed} failed` : '', behind > 0 ? `${behind} behind` : ''].filter(
+    (part) => part !== '',
+  )
+  return { total: states.length, failed, behind, text: parts.join(', ') || 'all current' }
+}
+
+type Certificates = NonNullable<ViewInput['hosts']>['certificates']
+
+function soonest(certificates: Certificates): CloudLine['soonestCertificate'] {
+  const [first] = certificates
+    .filter(({ daysLeft }) => daysLeft !== undefined)
+    .toSorted((a, b) => (a.daysLeft ?? 0) - (b.daysLeft ?? 0))
+  if (!first) return undefined
+  const { name, verdict, daysLeft = 0, notAfter = '' } = first
+  return { name, verdict, daysLeft, notAfter }
+}
+
+const severities = ['error', 'warning', 'info'] as const
+
+function listAttention(input: OverviewInput, lines: readonly CloudLine[]): readonly Attention[] {
+  const found = [
+    ...lines.flatMap(({ id, name, state, reason = '', next }): readonly Attention[] =>
+      state === 'failed' || state === 'denied'
+        ? [
+            {
+              id: `cloud ${id}`,
+              severity: 'error',
+              cloud: name,
+              title: state === 'failed' ? `${name} has failed` : `${name} may not be read`,
+              reason,
+              ...(next !== undefined && { command: next }),
+              link: { view: 'findings', query: { cloud: name } },
+            },
+          ]
+        : [],
+    ),
+    ...input.findings.findings
+      .filter(({ severity, accepted }) => severity !== 'info' && !accepted)
+      .map(
+        (finding): Attention => ({
+          id: `finding ${finding.id}`,
+          severity: finding.severity,
+          ...(finding.cloud !== undefined && { cloud: finding.cloud }),
+          title: finding.title || finding.code,
+          reason: finding.message,
+          command: finding.commands[0] ?? finding.explain,
+          link: { view: 'findings', query: { finding: finding.id } },
+        }),
+      ),
+    ...lines.flatMap((line) => lineAttention(line, input)),
+  ]
+  return found.toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity))
+}
+
+const FULL = 0.9
+
+function lineAttention(
+  { name, hosts, fullestPool, soonestCertificate }: CloudLine,
+  input: ViewInput,
+): readonly Attention[] {
+  return [
+    ...(hosts && hosts.failed + hosts.behind > 0
+      ? [
+          {
+            id: `hosts ${name}`,
+            severity: hosts.failed > 0 ? 'error' : 'warning',
+            cloud: name,
+            title: `Hosts of ${name}`,
+            reason: `${hosts.text}, of ${hosts.total}`,
+            command: commandLine('hosts', ...input.clusterOptions, '--cloud', name),
+            link: { view: 'hosts', query: { cloud: name } },
+          } as const,
+        ]
+      : []),
+    ...(fullestPool && fullestPool.fraction >= FULL
+      ? [
+          {
+            id: `pool ${name}`,
+            severity: fullestPool.fraction >= 1 ? 'error' : 'warning',
+            cloud: name,
+            title: `Addresses of ${name}/${fullestPool.network}`,
+            reason: `${fullestPool.used} of ${fullestPool.of} addresses for ${fullestPool.role} are used`,
+            link: { view: 'addresses', query: { cloud: name, network: fullestPool.network } },
+          } as const,
+        ]
+      : []),
+    ...(soonestCertificate && soonestCertificate.verdict !== 'valid'
+      ? [
+          {
+            id: `certificate ${name}`,
+            severity: soonestCertificate.verdict === 'due' ? 'info' : 'warning',
+            cloud: name,
+            title: `Certificate ${soonestCertificate.name}`,
+            reason: `ends in ${soonestCertificate.daysLeft} days`,
+            command: commandLine('certificates', ...input.clusterOptions),
+            link: { view: 'hosts', query: { cloud: name } },
+          } as const,
+        ]
+      : []),
+  ]
+}
