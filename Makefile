@@ -24,6 +24,7 @@ demo: build ## deploy two clouds on this machine, with a real API server and no 
 
 lint: node_modules ## check types, style, imports, generated pages and unused code
 	@node_modules/.bin/tsc
+	@node_modules/.bin/tsc -p web
 	@node_modules/.bin/oxlint --type-aware --quiet
 	@node_modules/.bin/biome check --error-on-warnings .
 	@$(NODE_TS) tools/lint-imports.ts

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type BuildOptions, type BuildResult, build, type Plugin } from 'esbuild'
 import { programs } from '../src/sandbox/programs.ts'
+import { buildWeb } from './build-web.ts'
 import { chunkPlan } from './chunk-plan.ts'
 
 /** CommonJS dependencies in an ESM bundle still call require. */
@@ -128,6 +129,7 @@ export function removeUnusedRequire(chunk: string): string {
 export async function buildInto(folder: string, version: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   await buildProgram(version, { outdir: folder })
+  await buildWeb(path.join(folder, 'web'))
   cpSync('data', path.join(folder, 'data'), { recursive: true })
   cpSync('playbooks', path.join(folder, 'playbooks'), { recursive: true })
   for (const name of ['crds.json', 'envtest.json']) cpSync(`sandbox/${name}`, path.join(folder, 'sandbox', name))

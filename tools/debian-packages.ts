@@ -13,6 +13,7 @@ export const debianPackages: readonly DebianPackage[] = [
   { name: 'bind9-utils', why: "the lab's zones are not checked by named-checkconf" },
   { name: 'buildah', why: "the operator's image is not built from the Containerfile" },
   { name: 'busybox', why: 'the network probe does not run with the tools of its default image' },
+  { name: 'chromium', why: 'the page of the console is not tested in a browser' },
   { name: 'containerd', why: 'no pods run in the sandbox' },
   { name: 'dnsmasq-base', why: 'the names of clouds are not served by a real dnsmasq' },
   { name: 'fish', why: 'completion is not tested in fish' },

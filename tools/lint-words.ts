@@ -137,7 +137,7 @@ interface Hit {
 }
 
 function lintContent(file: string, text: string, rules: readonly WordRule[]): readonly Hit[] {
-  if (!file.endsWith('.ts')) return lintProse({ kind: 'comment', text, start: 0 }, rules)
+  if (!/\.tsx?$/.test(file)) return lintProse({ kind: 'comment', text, start: 0 }, rules)
   const segments = splitSource(text)
   const prose = segments.filter(({ kind }) => kind !== 'code')
   const code = blankOut(text, prose)
@@ -222,9 +222,9 @@ function isException({ file, found }: WrongWord, line: string): boolean {
 
 /** Source, docs and test names. Generated pages are included: they show help and findings as users read them. */
 function lintedFiles(root: string): readonly string[] {
-  const all = ['src', 'tools', 'test', 'bench', 'docs'].flatMap((folder) => filesBelow(root, folder))
+  const all = ['src', 'web', 'tools', 'test', 'bench', 'docs'].flatMap((folder) => filesBelow(root, folder))
   const pages = ['README.md', 'CONTRIBUTING.md']
-  return [...pages, ...all.filter((file) => /\.(ts|md)$/.test(file) && !/__golden__|\/data\//.test(file))]
+  return [...pages, ...all.filter((file) => /\.(tsx?|md)$/.test(file) && !/__golden__|\/data\//.test(file))]
 }
 
 function report(wrong: readonly WrongWord[]): void {

@@ -3,7 +3,7 @@ import { filesBelow } from './files.ts'
 import { findSuite } from './suites.ts'
 
 it('every test file belongs to the suite with the longest matching folder', () => {
-  const tests = ['src', 'tools', 'test']
+  const tests = ['src', 'web', 'tools', 'test']
     .flatMap((folder) => filesBelow('.', folder))
     .filter((file) => file.endsWith('.test.ts'))
   expect(tests.filter((file) => !findSuite(file))).toEqual([])

@@ -58,6 +58,11 @@ export const suites: readonly Suite[] = [
     budgetMinutes: 2,
     folders: ['src/verify', 'src/doctor', 'src/cli/verify', 'src/cli/doctor', 'test/real/verify'],
   },
+  {
+    name: 'console',
+    budgetMinutes: 4,
+    folders: ['src/console', 'src/cli/console', 'web', 'test/real/console'],
+  },
   { name: 'pods', budgetMinutes: 5, folders: ['test/real/pods'] },
   { name: 'hosts', budgetMinutes: 6, folders: ['src/sandbox/hosts', 'src/sandbox/openstack', 'test/real/hosts'] },
   { name: 'packages', budgetMinutes: 3, folders: ['test/real/packages'] },

@@ -81,7 +81,7 @@ async function main(): Promise<void> {
   const names = suites.map(({ name }) => name.replaceAll(' ', '-'))
   const unknown = selected.filter((name) => !names.includes(name))
   if (unknown.length > 0) throw new Error(`no suite ${unknown.join(', ')}; there are ${names.join(', ')}`)
-  const tests = ['src', 'tools', 'test']
+  const tests = ['src', 'web', 'tools', 'test']
     .flatMap((folder) => filesBelow('.', folder))
     .filter((file) => file.endsWith('.test.ts'))
   const queue = suites

@@ -1,0 +1,52 @@
+/** A titled part of a view. */
+import type { ComponentChildren, JSX } from 'preact'
+
+interface PanelProps {
+  readonly title: string
+  readonly more?: ComponentChildren
+  readonly children: ComponentChildren
+}
+
+export function Panel({ title, more, children }: PanelProps): JSX.Element {
+  return (
+    <section class="panel" aria-label={title}>
+      <header>
+        <h2>{title}</h2>
+        {more}
+      </header>
+      {children}
+    </section>
+  )
+}
+
+/** Says why there is nothing to show, and what to do. */
+export function Empty({
+  title,
+  children,
+}: {
+  readonly title: string
+  readonly children?: ComponentChildren
+}): JSX.Element {
+  return (
+    <div class="empty">
+      <p>{title}</p>
+      {children}
+    </div>
+  )
+}
+
+/** Pairs of name and value; a pair without a value is left out. */
+export function Facts({ of: pairs }: { readonly of: readonly (readonly [string, ComponentChildren])[] }): JSX.Element {
+  return (
+    <dl class="facts">
+      {pairs
+        .filter(([, value]) => value !== undefined && value !== '')
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  )
+}
