@@ -1,0 +1,202 @@
+/** The page in a browser, with documents made by the functions of the server: every view, width, theme and key. */
+import type { Page } from 'playwright-core'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { expectNoSidewaysScroll, findViolations, requireBrowser, useBrowser } from '../../browser.ts'
+import { brokenExample, type ConsoleExample, deployedExample, planOnlyExample } from '../../console-documents.ts'
+import { useExamplePage } from '../../console-page.ts'
+
+const openPage = useBrowser()
+const server = useExamplePage()
+
+const views: Readonly<Record<string, string>> = {
+  overview: '#/overview',
+  addresses: '#/addresses',
+  'one network': '#/addresses?cloud=rhoso1&network=internalapi',
+  topology: '#/topology',
+  'a selected segment': '#/topology?selected=segment%3Amain%2F20',
+  run: '#/run',
+  'the timeline of a run': '#/run?layout=timeline',
+  'the graph of a run': '#/run?layout=graph',
+  hosts: '#/hosts',
+  findings: '#/findings',
+  lab: '#/lab',
+  search: '#/search?q=172.17.0.85',
+}
+
+let broken: ConsoleExample
+beforeAll(() => {
+  broken = brokenExample()
+})
+beforeEach((context) => {
+  requireBrowser(context)
+  server.show(broken)
+})
+
+/** Opens each view in turn, without loading the page again. */
+async function forEachView(page: Page, check: (name: string) => Promise<void>): Promise<void> {
+  await page.goto(server.url())
+  for (const [name, hash] of Object.entries(views)) {
+    await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+    await page.waitForSelector(readySelectors[name] ?? 'main h1')
+    await check(name)
+  }
+}
+
+/** What a view has when it is complete; the graph is loaded later than the rest. */
+const readySelectors: Readonly<Record<string, string>> = {
+  overview: '.attention',
+  addresses: '.bars',
+  'one network': '.zoom',
+  topology: '.map',
+  'a selected segment': '.item.lit',
+  run: '.grid',
+  'the timeline of a run': '.timeline',
+  'the graph of a run': '.graph',
+  hosts: '.matrix',
+  findings: '.list',
+  lab: 'h1:has-text("Lab")',
+  search: '.answer',
+}
+
+describe.each(['light', 'dark'] as const)('every view in the %s theme', (colorScheme) => {
+  it('fits 375, 1280 and 2560 pixels, without a violation or an error', async () => {
+    const { page, errors } = await openPage({ colorScheme })
+    await forEachView(page, async (name) => {
+      for (const width of [375, 2560, 1280]) {
+        await page.setViewportSize({ width, height: 860 })
+        await expectNoSidewaysScroll(page)
+      }
+      expect(await findViolations(page), name).toEqual([])
+    })
+    expect(errors).toEqual([])
+  }, 240_000)
+})
+
+describe('the page', () => {
+  it('is used by keys alone', async () => {
+    const { page } = await openPage()
+    await page.goto(server.url())
+    await page.waitForSelector('main h1')
+    const focused = (): Promise<string> => page.evaluate<string>("document.activeElement?.textContent ?? ''")
+    await page.keyboard.press('6')
+    await page.waitForSelector('text="Filter findings"', { state: 'attached' })
+    await page.keyboard.press('/')
+    await page.keyboard.type('SL9025')
+    expect(await page.locator('.list .line').count()).toBe(1)
+    expect(page.url()).toContain('filter=SL9025')
+    await page.keyboard.press('Escape')
+    expect(await focused()).toContain('SL9025')
+    await page.keyboard.press('Escape')
+    await page.waitForFunction("document.querySelectorAll('.list .line').length > 1")
+    await page.keyboard.press('j')
+    const second = await focused()
+    await page.keyboard.press('j')
+    expect(await focused()).not.toBe(second)
+    await page.keyboard.press('k')
+    expect(await focused()).toBe(second)
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('.line[aria-current]')
+    expect(page.url()).toContain('selected=')
+    await page.keyboard.press('?')
+    expect(await page.locator('dialog[open]').innerText()).toContain('filter or search')
+    await page.keyboard.press('Escape')
+    await page.waitForFunction("document.querySelector('dialog[open]') === null")
+    await page.keyboard.press('s')
+    await page.keyboard.type('172.17.0.85')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('.answer')
+    expect(page.url()).toContain('#/search?q=172.17.0.85')
+  })
+
+  it('shows a change of the stream without loading the page again, and keeps the focus', async () => {
+    const { page, errors } = await openPage()
+    await page.goto(server.url())
+    const row = page.locator('main table a', { hasText: 'rhoso2' })
+    await row.focus()
+    const [line] = (broken.documents.overview as { clouds: { id: string; state: string }[] }).clouds.filter(
+      ({ id }) => id === 'rhoso2',
+    )
+    if (!line) throw new Error('the example has no rhoso2')
+    server.send({
+      kind: 'patch',
+      document: 'overview',
+      version: 8,
+      set: { clouds: [{ ...line, state: 'failed', reason: 'a reason from the stream' }] },
+    })
+    await page.waitForSelector('text="a reason from the stream"')
+    expect(await page.evaluate<string>('document.activeElement?.textContent')).toBe('rhoso2')
+    expect(errors).toEqual([])
+  })
+
+  it('says that the cluster is lost, and that it is back', async () => {
+    const { page } = await openPage()
+    await page.goto(server.url())
+    await page.waitForSelector('text="live"')
+    const since = new Date().toISOString()
+    server.send({ kind: 'connection', version: 9, connection: { kind: 'lost', since, reason: 'connect ECONNREFUSED' } })
+    expect(await page.getByRole('alert').innerText()).toContain('connect ECONNREFUSED')
+    server.send({ kind: 'connection', version: 10, connection: { kind: 'connected', since } })
+    await page.getByRole('alert').waitFor({ state: 'detached' })
+  })
+
+  it('loads everything again when the stream says so', async () => {
+    const { page } = await openPage()
+    await page.goto(server.url())
+    await page.waitForSelector('text="rhoso1 has failed"')
+    server.show(deployedExample())
+    server.send({ kind: 'reset', version: 20 })
+    await page.waitForSelector('text="rhoso1 has failed"', { state: 'detached' })
+  })
+
+  it('asks for a new link when its session has ended', async () => {
+    const { page } = await openPage()
+    await page.goto(server.url())
+    await page.waitForSelector('text="live"')
+    server.endSession()
+    expect(await page.getByRole('alert').innerText()).toContain('This session has ended')
+  })
+
+  it('shows a plan without a cluster', async () => {
+    server.show(planOnlyExample())
+    const { page, errors } = await openPage()
+    await page.goto(`${server.url()}#/addresses`)
+    await page.waitForSelector('.bar')
+    expect(await page.locator('.top').innerText()).toContain('plan only')
+    expect(await page.locator('fieldset').count()).toBe(0)
+    expect(errors).toEqual([])
+  })
+
+  it('moves back and forth between links', async () => {
+    const { page } = await openPage()
+    await page.goto(`${server.url()}#/addresses?mode=difference`)
+    await page.waitForSelector('.bar')
+    expect(await page.locator('input[value=difference]').isChecked()).toBe(true)
+    await page.locator('.bar-name').first().click()
+    await page.waitForSelector('.zoom')
+    expect(await page.locator('input[value=difference]').isChecked()).toBe(true)
+    await page.goBack()
+    await page.waitForSelector('.bar-row')
+  })
+
+  it('replays a run with the slider', async () => {
+    const { page } = await openPage()
+    await page.goto(`${server.url()}#/run`)
+    await page.waitForSelector('.stage.failed')
+    await page.getByRole('slider').fill('3')
+    await page.waitForSelector('.stage.running')
+    expect(await page.locator('.stage.failed').count()).toBe(0)
+    expect(page.url()).toContain('until=3')
+  })
+
+  it('shows hostile names as text in every view', async () => {
+    const hostile = '<img src=x onerror=alert(1)><script>alert(2)</script>\u001b[31m'
+    server.show(JSON.parse(JSON.stringify(broken).replaceAll('rhoso2', JSON.stringify(hostile).slice(1, -1))))
+    const { page, errors } = await openPage()
+    await forEachView(page, async (name) => {
+      expect(await page.locator('img[src=x], main script').count(), name).toBe(0)
+    })
+    await page.goto(`${server.url()}#/addresses`)
+    await page.waitForSelector(`h2:has-text(${JSON.stringify(hostile.slice(0, 28))})`)
+    expect(errors).toEqual([])
+  }, 240_000)
+})
