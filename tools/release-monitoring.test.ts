@@ -3,16 +3,25 @@ import { describe, expect, it } from 'vitest'
 import { registerAddressMetrics } from '../src/controllers/ipam/address-metrics.ts'
 import { createMetrics } from '../src/kube/metrics.ts'
 import { renderManifests } from '../src/operator/manifests.ts'
+import { registerCapacityMetrics } from '../src/operator/parts/addresses-part.ts'
 import { parts } from '../src/operator/parts.ts'
 import { manualClock } from '../test/manual-clock.ts'
 import { alerts, grafanaDashboard, monitoringObjects, panels, RUNBOOKS } from './release-monitoring.ts'
 
 /** The registry of a running operator. */
 const { registry } = createMetrics({ clock: manualClock(), process: true })
+registerCapacityMetrics(registry, () => ({
+  attachments: [],
+  ipPools: [],
+  addressPools: [],
+  services: [],
+  netConfigs: [],
+  reservations: [],
+}))
 registerAddressMetrics(registry, () => ({ netConfigs: [], ipSets: [], reservations: [], blocks: [] }) as never)
 
 /** Words of PromQL that a query uses beside metrics and labels. */
-const WORDS = new Set('absent max min sum by rate increase histogram_quantile'.split(' '))
+const WORDS = new Set('absent max min sum by rate increase histogram_quantile predict_linear and offset'.split(' '))
 
 /** Metrics of a query with the labels that it selects or groups by. */
 function readQuery(query: string): { readonly metrics: readonly string[]; readonly labels: readonly string[] } {
@@ -21,7 +30,7 @@ function readQuery(query: string): { readonly metrics: readonly string[]; readon
     ...[...query.matchAll(/(\w+)(?==|!=)/g)].map(([, label = '']) => label),
   ]
   const rest = query.replace(/by \([^)]*\)/g, '').replace(/\{[^}]*\}|\[[^\]]*\]/g, '')
-  const metrics = (rest.match(/[a-z_][a-z0-9_]*/g) ?? []).filter((word) => !WORDS.has(word))
+  const metrics = (rest.match(/(?<![a-z0-9_])[a-z_][a-z0-9_]*/g) ?? []).filter((word) => !WORDS.has(word))
   return { metrics, labels }
 }
 

@@ -22,6 +22,8 @@ const JOB = 'job="stackloom-operator"'
  * labels. With both labels a query is right in either case.
  */
 const SUBNET = 'by (namespace, exported_namespace, network, subnet)'
+/** Of `stackloom_addresses`, whose label for the cloud is not renamed. */
+const SPAN = 'by (cloud, network, role)'
 const NAMESPACE = '{{ with $labels.exported_namespace }}{{ . }}{{ else }}{{ $labels.namespace }}{{ end }}'
 
 export const alerts: readonly Alert[] = [
@@ -83,6 +85,27 @@ export const alerts: readonly Alert[] = [
       `min ${SUBNET} (stackloom_ipam_addresses_free{${JOB}}))`,
     for: '30m',
     summary: `At most 5% of {{ $labels.network }}/{{ $labels.subnet }} in ${NAMESPACE} is free`,
+  },
+  {
+    name: 'StackloomPodAddressesExhausted',
+    severity: 'warning',
+    expression:
+      `min ${SPAN} (stackloom_addresses{${JOB}, role="pods", state="free"}) <= ` +
+      `0.05 * (max ${SPAN} (stackloom_addresses{${JOB}, role="pods", state="used"}) + ` +
+      `min ${SPAN} (stackloom_addresses{${JOB}, role="pods", state="free"}))`,
+    for: '30m',
+    summary: 'At most 5% of the addresses for pods on {{ $labels.network }} of {{ $labels.cloud }} is free',
+  },
+  {
+    name: 'StackloomAddressesRunOut',
+    severity: 'warning',
+    // A week of history at least: a forecast by the first hours of a new cloud is always wrong.
+    expression:
+      `min ${SPAN} (predict_linear(stackloom_addresses{${JOB}, state="free"}[2w], ${4 * 7 * 86_400}) < 0 ` +
+      `and stackloom_addresses{${JOB}, state="free"} offset 1w > 0)`,
+    for: '6h',
+    summary:
+      'At the growth of the last two weeks, {{ $labels.role }} on {{ $labels.network }} of {{ $labels.cloud }} have no free address in four weeks',
   },
 ]
 
@@ -185,6 +208,12 @@ export const panels: readonly Panel[] = [
       `max ${SUBNET} (stackloom_ipam_addresses_used{${JOB}} / ` +
       `(stackloom_ipam_addresses_used{${JOB}} + stackloom_ipam_addresses_free{${JOB}}))`,
     legend: SUBNET_LEGEND,
+  },
+  {
+    title: 'Free addresses by allocator',
+    unit: 'short',
+    expression: `min ${SPAN} (stackloom_addresses{${JOB}, state="free"})`,
+    legend: '{{cloud}} {{network}} {{role}}',
   },
   {
     title: 'Waiting IPSets',

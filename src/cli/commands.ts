@@ -39,6 +39,12 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./ip/command.ts'),
   },
   {
+    name: 'capacity',
+    group: 'Start',
+    summary: 'Show free addresses and whether more clouds or hosts fit',
+    load: () => import('./capacity/command.ts'),
+  },
+  {
     name: 'schema',
     group: 'Start',
     summary: 'Print the JSON Schema of a site or lab file, for editors',

@@ -65,6 +65,8 @@ export function withPlanningOptions(command: Command): Command {
 
 /** What a command may add to the planning. */
 export interface PlanningParts {
+  /** The site file, where it was read before or is changed. */
+  readonly text?: string | Uint8Array
   /** The slot table of a live cluster, for `--crd live`. */
   readonly liveSlots?: () => Promise<SlotTable>
   /** The known release that the cluster has, for a site and a lock that name none. */
@@ -75,7 +77,7 @@ export interface PlanningParts {
 
 export async function planFromFiles(options: PlanningOptions, io: Io, parts: PlanningParts = {}): Promise<Planning> {
   const { readSite } = await import('../site/read.ts')
-  const reading = readSite(await readInput(options.file, io, 'stackloom init'), options.file)
+  const reading = readSite(parts.text ?? (await readInput(options.file, io, 'stackloom init')), options.file)
   const { site, locate } = reading
   if (!site) throw new Failure(reading.findings, 2)
   const lockFile = findLockFile(options)

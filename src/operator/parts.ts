@@ -2,12 +2,13 @@
 import type { KubeObject } from '../api/object.ts'
 import { dataPlanePart } from '../dataplane/operator-part.ts'
 import { partsByName } from './part-selection.ts'
+import { addressesPart } from './parts/addresses-part.ts'
 import { dnsPart } from './parts/dns-part.ts'
 import { hostsPart } from './parts/hosts-part.ts'
 import { ipamPart } from './parts/ipam-part.ts'
 import type { OperatorPart } from './parts/part.ts'
 
-export const parts: readonly OperatorPart[] = [ipamPart, dnsPart, dataPlanePart, hostsPart]
+export const parts: readonly OperatorPart[] = [ipamPart, dnsPart, dataPlanePart, hostsPart, addressesPart]
 
 export interface CrdSets {
   /** Kinds of Stackloom, and kinds that replace others with the same name. */

@@ -1,6 +1,7 @@
 /** Problems with the addresses of data plane hosts: NetConfigs, IPSets and Reservations. */
 
 import { reservationOwner } from '../../addresses/audit-addresses.ts'
+import type { CloudSubnet } from '../../addresses/host-subnets.ts'
 import { groupBy } from '../../api/collections.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ageMs, findCondition, getConditions, getField, getList, getString } from '../../api/raw-object.ts'
@@ -11,7 +12,7 @@ import { rangeContains } from '../../net/range.ts'
 import { rangeSet, setSize, subtract } from '../../net/range-set.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import { auditCluster } from '../facts/address-audit.ts'
-import { type CloudSubnet, cloudSubnets, NET_CONFIG, RESERVATION, reservations } from '../facts/host-networks.ts'
+import { cloudSubnets, NET_CONFIG, RESERVATION, reservations } from '../facts/host-networks.ts'
 import * as problems from '../findings/ipam-findings.ts'
 import { matchDuplicates, type Rule, rule } from '../rule.ts'
 

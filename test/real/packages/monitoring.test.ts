@@ -39,6 +39,7 @@ interface Series {
 
 const ours = 'job="stackloom-operator",namespace="stackloom-operator",pod="p"'
 const subnet = `${ours},exported_namespace="openstack",network="ctlplane",subnet="subnet1"`
+const span = `${ours},cloud="openstack",network="internalapi",role="pods"`
 const healthy: readonly Series[] = [
   { series: `leader_election_master_status{${ours},name="stackloom-operator"}`, values: '1x90' },
   { series: `controller_runtime_reconcile_errors_total{${ours},controller="ipset"}`, values: '3x90' },
@@ -48,10 +49,19 @@ const healthy: readonly Series[] = [
   { series: `stackloom_ipam_ipsets_waiting{${subnet}}`, values: '0x90' },
   { series: `stackloom_ipam_addresses_used{${subnet}}`, values: '50x90' },
   { series: `stackloom_ipam_addresses_free{${subnet}}`, values: '50x90' },
+  { series: `stackloom_addresses{${span},state="used"}`, values: '50x90' },
+  { series: `stackloom_addresses{${span},state="free"}`, values: '50x90' },
 ]
 
+interface Fault {
+  readonly series: readonly Series[]
+  readonly labels: object
+  /** Between samples and evaluations, where a minute is too short. */
+  readonly intervalHours?: number
+}
+
 /** For each alert the series that differ from a healthy operator, and the labels with which it fires. */
-const faults: Readonly<Record<string, { readonly series: readonly Series[]; readonly labels: object }>> = {
+const faults: Readonly<Record<string, Fault>> = {
   StackloomOperatorAbsent: {
     series: [{ series: `leader_election_master_status{${ours},name="stackloom-operator"}`, values: '_x90' }],
     labels: { job: 'stackloom-operator' },
@@ -101,12 +111,23 @@ const faults: Readonly<Record<string, { readonly series: readonly Series[]; read
       subnet: 'subnet1',
     },
   },
+  StackloomPodAddressesExhausted: {
+    series: [{ series: `stackloom_addresses{${span},state="free"}`, values: '2x90' }],
+    labels: { cloud: 'openstack', network: 'internalapi', role: 'pods' },
+  },
+  StackloomAddressesRunOut: {
+    series: [{ series: `stackloom_addresses{${span},state="free"}`, values: '100-1x90' }],
+    labels: { cloud: 'openstack', network: 'internalapi', role: 'pods' },
+    intervalHours: 6,
+  },
 }
 
+const SAMPLES = 90
+
 /** What promtool expects of every alert: the firing one with its labels and text, and no other. */
-function expectations(firing: string | undefined): readonly object[] {
+function expectations(firing: string | undefined, interval: string): readonly object[] {
   return alerts.map(({ name, severity, summary }) => ({
-    eval_time: '90m',
+    eval_time: evaluationTime(interval),
     alertname: name,
     exp_alerts:
       name === firing
@@ -123,6 +144,10 @@ function expectations(firing: string | undefined): readonly object[] {
   }))
 }
 
+function evaluationTime(interval: string): string {
+  return `${SAMPLES * Number.parseInt(interval, 10)}${interval.at(-1)}`
+}
+
 function fillTemplate(text: string, labels: object): string {
   return text
     .replace(/\{\{ with .*?\{\{ end \}\}/g, 'openstack')
@@ -133,16 +158,18 @@ function writeRuleTest(name: string, series: readonly Series[], firing?: string)
   const changed = new Set(series.map((entry) => entry.series))
   const all = [...healthy.filter((entry) => !changed.has(entry.series)), ...series]
   const file = path.join(folder, `${name}.json`)
+  const hours = firing === undefined ? undefined : faults[firing]?.intervalHours
+  const interval = hours === undefined ? '1m' : `${hours}h`
   writeFileSync(
     file,
     JSON.stringify({
       rule_files: [rules],
-      evaluation_interval: '1m',
+      evaluation_interval: interval,
       tests: [
         {
-          interval: '1m',
+          interval,
           input_series: all.filter(({ values }) => !values.startsWith('_')),
-          alert_rule_test: expectations(firing),
+          alert_rule_test: expectations(firing, interval),
         },
       ],
     }),
@@ -196,7 +223,7 @@ describe('a Prometheus that scrapes a running operator', () => {
     for (const name of ['stackloom-operator', 'ns']) {
       await cluster.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
     }
-    operator = await startOperator(cluster, { leaderElection: true, parts: ['ipam'] })
+    operator = await startOperator(cluster, { leaderElection: true, parts: ['ipam', 'addresses'] })
     await cluster.client.create(netConfig(threeNetworks))
     await cluster.client.create(ipSet('host-0', [{}]))
     const [port = 0] = await freePorts(1)
