@@ -36,7 +36,7 @@ export interface AddressCount {
   readonly created: readonly number[]
 }
 
-interface Held {
+interface Holder {
   readonly address: Address
   readonly created: number | undefined
 }
@@ -63,7 +63,7 @@ function addUp(counts: readonly AddressCount[]): readonly AddressCount[] {
   ]
 }
 
-function count(open: RangeSet, held: readonly Held[]): Pick<AddressCount, 'used' | 'free' | 'created'> {
+function count(open: RangeSet, held: readonly Holder[]): Pick<AddressCount, 'used' | 'free' | 'created'> {
   const inside = new Map(
     held
       .filter(({ address }) => setContains(open, address))
@@ -74,7 +74,7 @@ function count(open: RangeSet, held: readonly Held[]): Pick<AddressCount, 'used'
   return { used, free: Number(setSize(open) - BigInt(used)), created }
 }
 
-function hold(text: string | undefined, created?: string): readonly Held[] {
+function hold(text: string | undefined, created?: string): readonly Holder[] {
   const address = parseAddress(text?.split('/')[0] ?? '')
   const time = Date.parse(created ?? '')
   return address ? [{ address, created: Number.isNaN(time) ? undefined : time }] : []
