@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type LimitMatch, matchLimit } from './ansible-limit.ts'
+import { isWithinLimit, type LimitMatch, matchLimit } from './ansible-limit.ts'
 
 it.each<[string, LimitMatch]>([
   ['', 'within'],
@@ -23,4 +23,13 @@ it.each<[string, LimitMatch]>([
   ['@retry', 'unknown'],
 ])('matchLimit decides whether compute-0 of node set computes is in the limit %j: %s', (limit, match) => {
   expect(matchLimit('compute-0', ['computes'], limit)).toBe(match)
+})
+
+// Without a time limit: an expression with so many stars does not end.
+it('a glob with many stars is compared with a long name in linear time', () => {
+  const glob = `${'*a'.repeat(60)}*b`
+  const name = 'a'.repeat(240)
+  expect(isWithinLimit(name, glob)).toBe(false)
+  expect(matchLimit(name, [], glob)).toBe('outside')
+  expect(isWithinLimit(`${name}b`, glob)).toBe(true)
 })
