@@ -58,6 +58,17 @@ describe('buildSshFiles', () => {
   })
 })
 
+describe('a host with a name that every object of JavaScript has', () => {
+  it.each(['constructor', 'toString', '__proto__'])('has the keys of its own: %s', (name) => {
+    const hosts = new Map([[name, '192.0.2.1']])
+    expect(buildSshFiles(hosts, {}, '/x/known_hosts')).toMatchObject({
+      config: expect.stringContaining(`HostKeyAlias ${name}\n  StrictHostKeyChecking accept-new`),
+      knownHosts: '',
+    })
+    expect(Object.entries(parseKnownHosts(`${name} ${key}\n`))).toEqual([[name, [key]]])
+  })
+})
+
 describe('parseRefusedKey', () => {
   it('names the key that the host sent', () => {
     const text =

@@ -3,6 +3,7 @@
  *
  * Pure. Hosts are known by their names in the inventory, whatever address and port they have.
  */
+import { emptyRecord, getOwn } from '../../api/collections.ts'
 import { finding } from '../../errors/finding.ts'
 import { hostKeyChanged } from '../findings/runs.ts'
 import { type DataPlaneNode, HOST_KEYS_ANNOTATION } from '../kinds/data-plane.ts'
@@ -47,9 +48,9 @@ export function buildSshFiles(hosts: InventoryHosts, keys: HostKeys, knownHostsP
   for (const [address, names] of byAddress) {
     const alias = names.join('+')
     // Otherwise a host could present a key of another type than the known one.
-    const checking = names.every((name) => keys[name]) ? 'yes' : 'accept-new'
+    const checking = names.every((name) => getOwn(keys, name)) ? 'yes' : 'accept-new'
     blocks.push(`Host ${address}\n  HostKeyAlias ${alias}\n  StrictHostKeyChecking ${checking}\n`)
-    lines.push(...names.flatMap((name) => (keys[name] ?? []).map((key) => `${alias} ${key}\n`)))
+    lines.push(...names.flatMap((name) => (getOwn(keys, name) ?? []).map((key) => `${alias} ${key}\n`)))
   }
   const common = [
     `UserKnownHostsFile "${knownHostsPath}"`,
@@ -66,7 +67,7 @@ export function buildSshFiles(hosts: InventoryHosts, keys: HostKeys, knownHostsP
 
 /** The keys in the file after a run, which ssh extends. Those of hosts that share an address are left out. */
 export function parseKnownHosts(knownHosts: string): HostKeys {
-  const found: Record<string, readonly string[]> = {}
+  const found = emptyRecord<readonly string[]>()
   for (const line of knownHosts.split('\n')) {
     const [name = ''] = line.split(' ')
     const keys = parseHostKeys(line)

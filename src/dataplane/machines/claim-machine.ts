@@ -1,4 +1,5 @@
 /** Claims a BareMetalHost for a node (phase -1), and releases it when the node is deleted. */
+import { getOwn } from '../../api/collections.ts'
 import { type KubeObject, objectKey } from '../../api/object.ts'
 import { isAppliedBy } from '../../api/ownership.ts'
 import { sameJson } from '../../api/same-json.ts'
@@ -97,7 +98,7 @@ function renderFirstBoot(
   const hostName = node.spec.hostName || node.metadata.name
   return {
     userData: renderUserData(template, { hostName, authorizedKeys, rootPassword }),
-    networkData: renderNetworkData(template, template.baremetalHosts?.[hostName]?.ctlPlaneIP || address),
+    networkData: renderNetworkData(template, getOwn(template.baremetalHosts, hostName)?.ctlPlaneIP || address),
   }
 }
 

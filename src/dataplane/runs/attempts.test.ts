@@ -51,6 +51,16 @@ describe('findAttempt', () => {
     ).toBe('failed')
   })
 
+  it('reads no result for a node that is called constructor from a run of other hosts', () => {
+    expect(outcome(ended('Failed', { hosts: { a: counted, b: failed } }), 'constructor')).toBeUndefined()
+    const run = ansibleRun('r', {
+      step: 'nova',
+      hosts: { constructor: 'hash' },
+      status: ended('Failed', { hosts: {} }),
+    })
+    expect(findAttempt(run, 'constructor', 'nova')?.outcome).toBe('failed')
+  })
+
   it('returns a running attempt until the result is recorded', () => {
     expect(outcome(undefined)).toBe('running')
     expect(outcome({ JobStatus: 'Running' })).toBe('running')

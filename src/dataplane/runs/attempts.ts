@@ -3,6 +3,7 @@
  *
  * Pure. A run lists its hosts, each with the hash of its inputs; only these are compared, never the current inputs.
  */
+import { getOwn } from '../../api/collections.ts'
 import { asRecord } from '../../api/json.ts'
 import type { GroupVersionKind } from '../../api/object.ts'
 import { type AnsibleRun, ATTEMPT_ANNOTATION, hasEnded, limitedHosts } from '../kinds/ansible-run.ts'
@@ -77,7 +78,7 @@ export function findAttempt(run: AnsibleRun, host: string, step: string): Attemp
   const { annotations = {}, name } = run.metadata
   // The step is compared first: most runs are about another one, and thousands of hosts ask.
   if (annotations[STEP_ANNOTATION] !== step) return undefined
-  const hash = parseRunHosts(run).inputs[host]
+  const hash = getOwn(parseRunHosts(run).inputs, host)
   if (hash === undefined) return undefined
   const { finishedAt } = run.status?.result ?? {}
   const request = annotations[RUN_REQUEST_ANNOTATION]
@@ -100,7 +101,7 @@ export function findAttempts(runs: readonly AnsibleRun[], host: string, step: st
 /** A host may have succeeded in a run that failed on others. A host without counts gets the outcome of the run. */
 function attemptOutcome(run: AnsibleRun, host: string): Outcome {
   if (!hasEnded(run)) return 'running'
-  const counts = run.status?.result?.hosts?.[host]
+  const counts = getOwn(run.status?.result?.hosts, host)
   if (run.status?.JobStatus === 'Succeeded') return counts && hasFailed(counts) ? 'failed' : 'succeeded'
   const { reason } = run.status?.result ?? {}
   // Ansible stops a host only at its own first failure; a run that was cut short proves nothing for any host.
@@ -124,7 +125,7 @@ function stopsOnFirstFailure({ spec }: AnsibleRun): boolean {
 
 function failureMessage(run: AnsibleRun, host: string): string {
   const { reason = 'Failed', message, hosts } = run.status?.result ?? {}
-  const counts = hosts?.[host]
+  const counts = getOwn(hosts, host)
   if (counts?.unreachable) return 'the host could not be reached'
   if (counts?.failures) return message ?? 'a task failed'
   return message ?? reason

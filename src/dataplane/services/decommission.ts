@@ -4,6 +4,7 @@
  *
  * The host comes first: a nova-compute that still runs would register itself again.
  */
+import { getOwn } from '../../api/collections.ts'
 import { type Condition, objectKey } from '../../api/object.ts'
 import {
   conditionForFinding,
@@ -110,7 +111,7 @@ function mayBeOnHost(
 }
 
 function neverReachedHost({ status }: AnsibleRun, host: string): boolean {
-  const counts = status?.result?.hosts?.[host]
+  const counts = getOwn(status?.result?.hosts, host)
   return counts !== undefined && counts.unreachable > 0 && counts.ok === 0
 }
 
