@@ -56,7 +56,8 @@ async function runOperator(cluster: Cluster, hasWebhooks: boolean): Promise<Oper
 const longestTurns = once(async (): Promise<ReadonlyMap<string, number>> => {
   const longest = new Map<string, number>()
   for (const hasWebhooks of [true, false]) {
-    const { cluster, stop } = await startCluster({ crds: 'own-2023', netns: false })
+    // With garbage collection: a run is deleted after its Job, which is deleted after its pods.
+    const { cluster, stop } = await startCluster({ crds: 'own-2023', netns: false, controllerManager: true })
     const operator = await runOperator(cluster, hasWebhooks)
     try {
       await cluster.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: TENANT } })
@@ -112,7 +113,7 @@ async function remove(client: KubeClient, object: KubeObject): Promise<void> {
   while (await client.get(refTo(object))) await systemClock.sleep(50)
 }
 
-/** Also those that the operator created for the object: no garbage collection runs here. */
+/** Also those that the operator created for the object: garbage collection may be slower. */
 async function removeDerived(client: KubeClient): Promise<void> {
   for (const kind of [dataPlaneNodes, ipSets]) {
     for (const { metadata } of (await client.list(kind, { namespace: TENANT })).items) {
