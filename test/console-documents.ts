@@ -14,6 +14,7 @@ import { buildHosts } from '../src/console/views/hosts-matrix.ts'
 import { buildLab } from '../src/console/views/lab.ts'
 import { buildMeta } from '../src/console/views/meta.ts'
 import { buildOverview } from '../src/console/views/overview.ts'
+import { fullestPools } from '../src/console/views/pool-use.ts'
 import { buildRun, buildRunLine, foldRun, type KnownRun } from '../src/console/views/runs.ts'
 import { search } from '../src/console/views/search.ts'
 import { buildTopology, buildTopologyItem } from '../src/console/views/topology.ts'
@@ -89,7 +90,13 @@ function createInput(snapshot?: Snapshot, deployments: readonly KubeObject[] = [
   return {
     ...base,
     planned,
-    live: { index, unread: [], held: listHeldAddresses(index), groups: computeStatus(inventories, snapshot, NOW) },
+    live: {
+      index,
+      unread: [],
+      held: listHeldAddresses(index),
+      denied: new Set(),
+      groups: computeStatus(inventories, snapshot, NOW),
+    },
     hosts: {
       states: judge(deployments, { nodeSets: [nodeSet(), nodeSet({}, {}, 'openstack2')] }),
       deployments,
@@ -114,7 +121,7 @@ function createInput(snapshot?: Snapshot, deployments: readonly KubeObject[] = [
 const stageNames = ['namespaces', 'nncp', 'netattach', 'metallb', 'control-plane', 'data-plane']
 
 /** The events of `up` for two clouds; the last run ends with a failed stage of rhoso2. */
-function exampleEvents(run: string, isFailed: boolean, startedAt = NOW - 600_000): readonly RunEvent[] {
+export function exampleEvents(run: string, isFailed: boolean, startedAt = NOW - 600_000): readonly RunEvent[] {
   const clouds = ['rhoso1', 'rhoso2']
   const stages: readonly StageRef[] = [
     { id: 'operators', stage: 'operators', after: [] },
@@ -207,7 +214,12 @@ function createExample(input: ViewInput, isFailed: boolean): ConsoleExample {
       },
       overview: {
         ...envelope,
-        ...buildOverview({ ...input, findings, lastRun: { run: runDocument.run, stages: runDocument.stages } }),
+        ...buildOverview({
+          ...input,
+          findings,
+          pools: fullestPools(input),
+          lastRun: { run: runDocument.run, stages: runDocument.stages },
+        }),
       },
       addresses: { ...envelope, ...buildAddressMap(input) },
       topology: { ...envelope, ...topology },

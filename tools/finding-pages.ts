@@ -12,6 +12,7 @@ const families: readonly Family[] = [
   { name: 'errors', title: 'Commands and files', codes: /^SL10/ },
   { name: 'kube', title: 'Kubernetes API server and controllers', codes: /^SL11/ },
   { name: 'sandbox', title: 'Sandbox', codes: /^SL12/ },
+  { name: 'console', title: 'Console', codes: /^SL13/ },
   { name: 'site', title: 'Site file and importers', codes: /^SL20/ },
   { name: 'plan', title: 'Plan: ledger, segments, capacity, lock', codes: /^SL2[1-9]/ },
   { name: 'render', title: 'Render', codes: /^SL3/ },

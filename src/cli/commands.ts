@@ -147,6 +147,12 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./verify/command.ts'),
   },
   {
+    name: 'console',
+    group: 'Observe',
+    summary: 'Serve a web page that shows plan, clouds, runs and findings',
+    load: () => import('./console/command.ts'),
+  },
+  {
     name: 'operator',
     group: 'Operate',
     summary: 'Run or install the controllers and webhooks',

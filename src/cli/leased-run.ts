@@ -1,11 +1,13 @@
 /** Runs work that writes to the cluster under the site's Lease and prints its events, for up, down, adopt and update. */
 
+import { systemClock } from '../clock/clock.ts'
 import { leaseLost, runTimedOut } from '../deploy/findings/up.ts'
 import { failure } from '../errors/failure.ts'
 import { finding } from '../errors/finding.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { WriteGuard } from '../kube/write-guard.ts'
 import type { EventSink } from '../run/events.ts'
+import { recordRun, runRecordFolder } from '../run/run-record.ts'
 import type { Io } from './io.ts'
 import { printFindings } from './output/findings.ts'
 import type { EventFormat } from './output/format.ts'
@@ -50,7 +52,7 @@ export async function runWithLease<T>(
   const traces = await openTraces(io)
   const leased = withRunLease({ client, identity, stop, onDoubt }, async ({ lost, client, guard }) => {
     const printer = choosePrinter(events, io)
-    const sink = traces.record(printer.sink)
+    const sink = traces.record(recordRun(printer.sink, runRecordFolder(io.env), systemClock.now()))
     try {
       return await work({ run: identity, sink, stop: AbortSignal.any([stop, lost]), client, guard })
     } finally {

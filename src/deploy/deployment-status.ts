@@ -5,7 +5,7 @@
  */
 import { type GroupVersionKind, objectKey } from '../api/object.ts'
 import { formatObjectName } from '../api/raw-object.ts'
-import { formatGroupKind, indexSnapshot, type Snapshot } from '../api/snapshot.ts'
+import { formatGroupKind, indexSnapshot, type Snapshot, type SnapshotIndex } from '../api/snapshot.ts'
 import { liveReadiness, objectReadiness } from '../verify/readiness/readiness.ts'
 import { defaultGrace, type Readiness, type ReadinessContext } from '../verify/readiness/verdict.ts'
 import { INVENTORY_LABEL, type Inventory, parseInventory } from './inventory.ts'
@@ -61,19 +61,26 @@ export function computeStatus(
   now: number,
 ): readonly GroupStatus[] {
   const index = indexSnapshot(snapshot)
-  const context: ReadinessContext = { around: index, now, grace: defaultGrace, nodes: [] }
   const ordered = inventories.toSorted((a, b) => (a.cloud ?? '').localeCompare(b.cloud ?? ''))
-  return ordered.map(({ cloud, namespace, objects }) => {
-    const listed = objects
-      .filter(({ kind }) => kind !== 'Secret')
-      .map((ref) => ({ name: `${ref.kind} ${objectKey(ref)}`, readiness: objectReadiness(ref, context) }))
-    const created = CREATED_KINDS.flatMap((groupKind) => index.all(groupKind))
-      .filter(({ metadata }) => namespace !== undefined && metadata.namespace === namespace)
-      .map((object) => ({ name: formatObjectName(object), readiness: liveReadiness(object, context) }))
-    return {
-      ...(cloud !== undefined && { cloud }),
-      ...(namespace !== undefined && { namespace }),
-      objects: [...listed, ...created],
-    }
-  })
+  return ordered.map((inventory) => computeGroupStatus(inventory, index, now))
+}
+
+/** The status of one cloud, or of what the clouds share. */
+export function computeGroupStatus(
+  { cloud, namespace, objects }: Inventory,
+  index: SnapshotIndex,
+  now: number,
+): GroupStatus {
+  const context: ReadinessContext = { around: index, now, grace: defaultGrace, nodes: [] }
+  const listed = objects
+    .filter(({ kind }) => kind !== 'Secret')
+    .map((ref) => ({ name: `${ref.kind} ${objectKey(ref)}`, readiness: objectReadiness(ref, context) }))
+  const created = CREATED_KINDS.flatMap((groupKind) => index.all(groupKind))
+    .filter(({ metadata }) => namespace !== undefined && metadata.namespace === namespace)
+    .map((object) => ({ name: formatObjectName(object), readiness: liveReadiness(object, context) }))
+  return {
+    ...(cloud !== undefined && { cloud }),
+    ...(namespace !== undefined && { namespace }),
+    objects: [...listed, ...created],
+  }
 }

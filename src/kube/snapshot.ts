@@ -69,7 +69,10 @@ async function readKind(reader: Reader, requested: SnapshotKind, options: Snapsh
 }
 
 /** The requested version, or else the server's preferred one: objects are matched by group, not by version. */
-async function servedVersion(reader: Reader, requested: SnapshotKind): Promise<GroupVersionKind | undefined> {
+export async function servedVersion(
+  reader: Pick<Reader, 'resource' | 'versions'>,
+  requested: GroupVersionKind,
+): Promise<GroupVersionKind | undefined> {
   if (await reader.resource(requested)) return { apiVersion: requested.apiVersion, kind: requested.kind }
   for (const apiVersion of await reader.versions(apiGroup(requested.apiVersion))) {
     const other = { apiVersion, kind: requested.kind }

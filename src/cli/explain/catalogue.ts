@@ -7,6 +7,7 @@
 
 import { CORE_SCHEMA, load } from 'js-yaml'
 import * as addresses from '../../addresses/findings.ts'
+import * as consoleServer from '../../console/server/findings.ts'
 import * as dns from '../../controllers/dns/findings.ts'
 import * as ipam from '../../controllers/ipam/findings.ts'
 import { readData } from '../../data/data.ts'
@@ -74,6 +75,7 @@ const modules: readonly object[] = [
   deployUp,
   deployUpdate,
   addresses,
+  consoleServer,
   dns,
   doctorControlPlane,
   doctorDataPlane,

@@ -1,8 +1,5 @@
 /** Implements `stackloom ipam`: shows the use of data plane subnets. */
 import type { Command } from 'commander'
-import type { AddressBlock } from '../../api/address-block.ts'
-import type { IpSet, Reservation } from '../../api/ipset.ts'
-import type { NetConfig } from '../../api/netconfig.ts'
 import { indexSnapshot } from '../../api/snapshot.ts'
 import type { SubnetReport } from '../../controllers/ipam/usage-report.ts'
 import type { ExitCode } from '../../errors/failure.ts'
@@ -36,26 +33,13 @@ async function show(options: Options, io: Io): Promise<ExitCode> {
   const { addressBlocks } = await import('../../api/address-block.ts')
   const { ipSets, reservations } = await import('../../api/ipset.ts')
   const { netConfigs } = await import('../../api/netconfig.ts')
-  const { readReservationLedger } = await import('../../controllers/ipam/ipset-observer.ts')
-  const { readHolders } = await import('../../controllers/ipam/ledger.ts')
-  const { buildUsageReport } = await import('../../controllers/ipam/usage-report.ts')
+  const { readUsage } = await import('../../controllers/ipam/read-usage.ts')
   const kinds = [netConfigs, ipSets, reservations, addressBlocks]
   const { snapshot, findings } = await gatherSnapshot(options, kinds, io)
   printFindings(findings, io)
-  const index = indexSnapshot(snapshot)
-  const objects = {
-    netConfigs: index.all('network.openstack.org/NetConfig') as readonly NetConfig[],
-    ipSets: index.all('network.openstack.org/IPSet') as readonly IpSet[],
-  }
-  const blocks = index.all('stackloom.dev/AddressBlock') as readonly AddressBlock[]
-  const reservationObjects = index.all('network.openstack.org/Reservation') as readonly Reservation[]
-  // Without AddressBlocks infra-operator assigned the addresses: its Reservations are the ledger.
-  const ledger = blocks.length > 0 ? undefined : readReservationLedger({ ...objects, reservations: reservationObjects })
-  const report = buildUsageReport({
-    ...objects,
-    held: ledger?.held ?? blocks.flatMap(readHolders),
-    ...(ledger && { findCauses: (ipSet: IpSet) => ledger.findingsFor(ipSet).map(({ message }) => message) }),
-  }).filter(({ namespace }) => options.namespace === undefined || namespace === options.namespace)
+  const report = readUsage(indexSnapshot(snapshot)).filter(
+    ({ namespace }) => options.namespace === undefined || namespace === options.namespace,
+  )
   const { output } = options
   io.stdout(
     output === 'json' || output === 'yaml'

@@ -5,6 +5,7 @@ import type { ExitCode } from '../../errors/failure.ts'
 import { createDriveContext, type PlannedStage, planStages, runLabUp, selectLabStages } from '../../lab/drive/driver.ts'
 import { openReadOnlyState } from '../../lab/drive/state.ts'
 import { planVms } from '../../lab/drive/vm-plan.ts'
+import { recordRun, runRecordFolder } from '../../run/run-record.ts'
 import type { Selection } from '../../run/selection.ts'
 import { runExitCode } from '../command.ts'
 import type { Io } from '../io.ts'
@@ -33,7 +34,7 @@ export async function up(opened: OpenedLab, options: UpOptions, io: Io): Promise
       selection: buildSelection(options),
       run: randomUUID(),
       what: `lab up ${options.file}`,
-      sink: traces.record(printer.sink),
+      sink: traces.record(recordRun(printer.sink, runRecordFolder(io.env), systemClock.now())),
       clock: systemClock,
       stop: io.stop,
       overwrite: options.overwrite ?? false,

@@ -2,9 +2,18 @@
 import * as z from 'zod'
 import { list } from './common.ts'
 
-const actionRequest = z.strictObject({
+export const actionRequest = z.strictObject({
   /** Limits the action to these clouds. */
-  clouds: z.array(z.string().min(1).max(253)).max(100).readonly().optional(),
+  clouds: z
+    .array(
+      z
+        .string()
+        .max(63)
+        .regex(/^[a-z0-9][a-z0-9-]*$/),
+    )
+    .max(100)
+    .readonly()
+    .optional(),
   /** The `confirm` value of the question, for an action that asks. */
   confirm: z.string().max(100).optional(),
 })

@@ -9,19 +9,19 @@ export interface CloudStatus extends Pick<CloudLine, 'state' | 'reason' | 'next'
 }
 
 /** By the name of the cloud; `shared` for what the clouds share. Planned clouds that are not deployed are included. */
-export function cloudStates({ planned, live }: ViewInput): ReadonlyMap<string, CloudStatus> {
-  const deployed = new Map((live?.groups ?? []).map((group) => [group.cloud ?? 'shared', judgeGroup(group)]))
-  for (const { name, namespace } of planned?.plan.clouds ?? []) {
-    if (!deployed.has(name)) deployed.set(name, { name, namespace, objects: { ready: 0, total: 0 }, ...absent(live) })
+export function cloudStates({ planned, live, cloudName }: ViewInput): ReadonlyMap<string, CloudStatus> {
+  const states = new Map((live?.groups ?? []).map((group) => [group.cloud ?? 'shared', judgeGroup(group)]))
+  const none = { ready: 0, total: 0 }
+  for (const namespace of live?.denied ?? []) {
+    const name = cloudName(namespace)
+    const reason = `access denied: this user may not read namespace ${namespace}`
+    states.set(name, { name, namespace, objects: none, state: 'denied', reason })
   }
-  return deployed
-}
-
-function absent(live: ViewInput['live']): Pick<CloudStatus, 'state' | 'reason'> {
-  if (!live) return { state: 'planned' }
-  const hidden = live.unread.find(({ kind, cause }) => kind === 'ConfigMap' && cause === 'forbidden')
-  if (hidden) return { state: 'denied', reason: hidden.reason }
-  return { state: 'planned', reason: 'not deployed yet' }
+  for (const { name, namespace } of planned?.plan.clouds ?? []) {
+    if (states.has(name)) continue
+    states.set(name, { name, namespace, objects: none, state: 'planned', ...(live && { reason: 'not deployed yet' }) })
+  }
+  return states
 }
 
 function judgeGroup({ cloud = 'shared', namespace, objects }: GroupStatus): CloudStatus {

@@ -92,7 +92,7 @@ export function compareAddresses(place: SubnetAddresses, live: LiveAddresses | u
         value: parsed.value,
         kind: isGateway ? 'gateway' : (holders[0]?.role ?? liveKinds[held[0]?.by ?? 'pod']),
         planned: [...(isGateway ? ['gateway'] : []), ...new Set(holders.map(({ text }) => text))],
-        live: held.map(({ holder }) => holder),
+        live: [...new Set(held.map(({ holder }) => holder))],
         ...judgeAddress(place, { address, value: parsed.value, holders, held, isGateway }, live),
       },
     ]

@@ -4,7 +4,6 @@ import type { FindingsDocument } from '../documents/findings.ts'
 import type { Attention, CloudLine, OverviewDocument } from '../documents/overview.ts'
 import type { RunLine, StageLine } from '../documents/runs.ts'
 import { cloudStates } from './cloud-states.ts'
-import { fullestPools } from './pool-use.ts'
 import { commandLine, type ViewInput } from './view-input.ts'
 
 type Body<T> = Omit<T, 'version' | 'notes'>
@@ -18,6 +17,7 @@ export interface LastRun {
 export interface OverviewInput extends ViewInput {
   readonly findings: Pick<FindingsDocument, 'findings'>
   readonly lastRun?: LastRun
+  readonly pools: ReadonlyMap<string, NonNullable<CloudLine['fullestPool']>>
 }
 
 const MAX_ATTENTION = 100
@@ -38,11 +38,10 @@ export function buildOverview(input: OverviewInput): Body<OverviewDocument> {
 }
 
 function buildCloudLines(input: OverviewInput): readonly CloudLine[] {
-  const { planned, live, lastRun } = input
+  const { planned, live, lastRun, pools } = input
   const findings = groupBy(input.findings.findings, ({ cloud }) => cloud)
   const hosts = groupBy(input.hosts?.states ?? [], ({ namespace }) => namespace)
   const certificates = groupBy(input.hosts?.certificates ?? [], ({ namespace }) => namespace)
-  const pools = fullestPools(input)
   const stages = new Map(lastRun?.stages.filter(isStarted).map((stage) => [stage.cloud ?? 'shared', stage]))
   const release = live?.release ?? planned?.plan.slots.release.name
   return [...cloudStates(input).values()].map((status) => {

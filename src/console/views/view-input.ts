@@ -34,6 +34,8 @@ export interface LiveSite {
   readonly unread: readonly UnreadKind[]
   readonly held: readonly HeldAddress[]
   readonly groups: readonly GroupStatus[]
+  /** Namespaces of clouds that this user may not read. */
+  readonly denied: ReadonlySet<string>
   /** The known release that the cluster has. */
   readonly release?: string
 }

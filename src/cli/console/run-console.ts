@@ -1,0 +1,112 @@
+/** Runs the console until it is interrupted: opens the sources, starts the server, prints the link. */
+import { randomUUID } from 'node:crypto'
+import path from 'node:path'
+import { systemClock } from '../../clock/clock.ts'
+import { createActionRunner } from '../../console/actions.ts'
+import { createBackend, type RunningBackend } from '../../console/create-backend.ts'
+import { openRunStore } from '../../console/run-store.ts'
+import { type Admission, createApp } from '../../console/server/app.ts'
+import { loadAssets } from '../../console/server/assets.ts'
+import { createGuard } from '../../console/server/guard.ts'
+import { serveConsole } from '../../console/server/serve.ts'
+import { createStreamHub } from '../../console/server/stream-hub.ts'
+import type { ExitCode } from '../../errors/failure.ts'
+import { runProcess, succeeded } from '../../exec/process.ts'
+import { runRecordFolder } from '../../run/run-record.ts'
+import type { Io } from '../io.ts'
+import { serialiseResult } from '../output/format.ts'
+import { programVersion } from '../program-version.ts'
+import type { ConsoleOptions } from './command.ts'
+import { executeProgram } from './execute-program.ts'
+import { openLabSource } from './lab-source.ts'
+import { openLiveSource } from './live-sources.ts'
+import { openSiteSource } from './site-source.ts'
+
+const HOST = '127.0.0.1'
+
+export async function runConsole(options: ConsoleOptions, io: Io): Promise<ExitCode> {
+  const { catalogue } = await import('../explain/catalogue.ts')
+  const server = randomUUID().slice(0, 8)
+  const hub = createStreamHub(server)
+  // Sources report changes before the backend that uses them exists.
+  const started: { backend?: RunningBackend } = {}
+  const site = openSiteSource(options, io, () => started.backend?.siteChanged())
+  const live = await openLiveSource(options, io, {
+    namespaces: () => site?.namespaces() ?? [],
+    onChange: (change) => started.backend?.clusterChanged(change),
+    onConnection: (connection) => started.backend?.connectionChanged(connection),
+  })
+  const fileOptions = site ? site.options : []
+  const runs = openRunStore({
+    folder: runRecordFolder(io.env),
+    files: (options.run ?? []).map((file) => path.resolve(io.cwd, file)),
+    clock: systemClock,
+    onEvents: (run, from, events) => {
+      hub.publish({ kind: 'run', run, from, events: events.map((event) => ({ ...event })) })
+      started.backend?.runsChanged()
+    },
+  })
+  const clusterOptions = live?.options ?? []
+  const actions = createActionRunner({
+    fileOptions,
+    clusterOptions,
+    hasSite: site !== undefined,
+    execute: (words, onOutput) => executeProgram(words, io, onOutput),
+    onChange: (action) => hub.publish({ kind: 'action', action }),
+  })
+  const backend = createBackend({
+    program: { name: 'stackloom', version: programVersion() },
+    server,
+    hub,
+    clock: systemClock,
+    ...(site && { site }),
+    ...(live && { live: live.source }),
+    runs,
+    ...(options.lab !== undefined && { lab: openLabSource(options.lab, io) }),
+    ...(options.allowActions && { actions }),
+    title: (code) => catalogue.get(code)?.title ?? code,
+    verbose: io.verbose,
+    fileOptions,
+    clusterOptions,
+  })
+  started.backend = backend
+  try {
+    return await serve(backend, options, io)
+  } finally {
+    site?.close()
+    await backend.close()
+  }
+}
+
+async function serve(backend: RunningBackend, options: ConsoleOptions, io: Io): Promise<ExitCode> {
+  let port = options.port
+  const guard = createGuard({
+    port: () => port,
+    onTokenUsed: () => io.stderr(`for another browser: ${link()}\n`),
+  })
+  const link = (): string => `http://${HOST}:${port}/?token=${guard.issueToken()}`
+  const app = createApp({
+    admit: async (context): Promise<Admission> => {
+      const { method, path: target } = context.req
+      const header = (name: string): string | undefined => context.req.header(name)
+      const decision = guard.decide({ method, path: target, header, query: (name) => context.req.query(name) })
+      return decision.kind === 'allow' ? { kind: 'allow', backend } : decision
+    },
+    assets: loadAssets(),
+  })
+  const running = await serveConsole({ fetch: (request) => app.fetch(request), host: HOST, port }, io.stop)
+  port = running.port
+  const url = link()
+  io.stdout(options.output === 'table' ? `${url}\n` : await serialiseResult({ url, port }, options.output))
+  io.stderr('the link works once; Ctrl-C ends the console\n')
+  if (options.open) await openBrowser(url, io)
+  await running.stopped
+  return 0
+}
+
+/** Opens the link with the default browser. */
+async function openBrowser(url: string, io: Io): Promise<void> {
+  const file = process.platform === 'darwin' ? 'open' : 'xdg-open'
+  const { exit } = await runProcess({ file, args: [url], env: io.env }, { signal: io.stop })
+  if (!succeeded(exit)) io.stderr('no browser could be opened: copy the link\n')
+}
