@@ -22,7 +22,7 @@ export function useRootFileSystem(): () => string {
   }
 }
 
-async function prepareRootFileSystem(): Promise<{ readonly root: string } | { readonly refusal: string }> {
+export async function prepareRootFileSystem(): Promise<{ readonly root: string } | { readonly refusal: string }> {
   const [problem] = judgeMachine(await readMachineFacts(process.env))
   if (problem) return { refusal: `${problem.message}; ${problem.remedy}` }
   const context = sandboxContext()

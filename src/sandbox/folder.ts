@@ -21,6 +21,8 @@ export interface SandboxFolder {
   readonly nodes: string
   /** The layout of these nodes: `nodes/node-layout.ts`. */
   readonly nodeRecord: string
+  /** Hosts of clouds whose services run: `openstack/clouds.ts`. */
+  readonly openstack: string
 }
 
 export function sandboxFolder(root: string): SandboxFolder {
@@ -37,6 +39,7 @@ export function sandboxFolder(root: string): SandboxFolder {
     control: socketPath(inside('control.sock')),
     nodes: inside('nodes'),
     nodeRecord: inside('nodes.json'),
+    openstack: inside('openstack'),
   }
 }
 

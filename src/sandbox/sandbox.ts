@@ -6,19 +6,23 @@ import type { Finding } from '../errors/finding.ts'
 import { runProcess, toProgram } from '../exec/process.ts'
 import { toDiskFullFailure } from './build/cache-folder.ts'
 import { ensurePrograms } from './build/ensure-programs.ts'
-import { ensureNodes } from './cluster-objects.ts'
+import { ensureNodes, FIELD_MANAGER } from './cluster-objects.ts'
 import { callSupervisor, isNotRunning } from './control.ts'
 import { ensureCrds, type OwnCrds } from './crds/crd-sets.ts'
 import { newestRelease } from './crds/release-folders.ts'
 import { supervisorUnresponsive } from './findings.ts'
 import { logFile, type SandboxFolder } from './folder.ts'
+import { judgeMachine, readMachineFacts } from './hosts/requirements.ts'
+import { ensureRootFileSystem, openstackRoot } from './hosts/root-file-system.ts'
 import { removeCgroups } from './nodes/cgroups.ts'
 import { joinNodes } from './nodes/join-nodes.ts'
 import { loadNodeImages } from './nodes/node-images.ts'
 import { parentCgroup, planNodes } from './nodes/node-layout.ts'
 import { checkNodeNames } from './nodes/node-names.ts'
+import { localStorage } from './nodes/node-volumes.ts'
 import { readProcessIds } from './nodes/process-ids.ts'
 import { judgeHost, readHostFacts } from './nodes/requirements.ts'
+import { type CloudRecord, readClouds } from './openstack/clouds.ts'
 import { copyPreparedStore, ensurePreparedStore, type PrepareContext } from './prepare.ts'
 import { acquireLock } from './process-lock.ts'
 import { requiredPrograms } from './program-table.ts'
@@ -56,6 +60,8 @@ export interface SandboxStatus {
   readonly actors: readonly string[]
   /** Absent in a sandbox that runs no pods. */
   readonly nodes?: readonly NodeStatus[]
+  /** Clouds whose services run; absent in a sandbox that simulates them. */
+  readonly clouds?: readonly CloudRecord[]
   readonly server: string
   readonly kubeconfig: string
   readonly folder: string
@@ -124,6 +130,7 @@ async function startStopped(
   context: SandboxContext,
 ): Promise<void> {
   const settings = combineSettings(request, before, pods)
+  const root = settings.openstack && (await prepareOpenStack(context))
   // Read first: a release that is missing is reported before a build of minutes.
   const collection = (await exists(folder.etcd)) ? undefined : await ensureCrds(settings.crds, context.ownCrds, context)
   const groups = ['core', ...settings.parts, ...(pods ? (['pods'] as const) : [])] as const
@@ -152,6 +159,7 @@ async function startStopped(
             '--kubeconfig',
             kubeconfig,
             ...(layout ? ['--node-record', folder.nodeRecord] : []),
+            ...(root ? ['--openstack-root', root, '--openstack-folder', folder.openstack] : []),
             ...realOption(settings),
           ],
           context,
@@ -160,12 +168,24 @@ async function startStopped(
     context,
   )
   await writeSettings(folder, { ...settings, port: started.port })
+  // Control planes name a storage class, which `up` requires; nothing asks for a volume.
+  if (root)
+    await withConnection(folder, context, ({ client }) =>
+      client.apply(localStorage, { fieldManager: FIELD_MANAGER, force: true }),
+    )
   if (!layout) return
   await loadNodeImages(layout, context)
   context.notify({ kind: 'progress', text: 'waiting for the nodes' })
   await withConnection(folder, context, ({ client }) =>
     joinNodes(client, layout, { since, logs: folder.logs, signal: context.signal }),
   )
+}
+
+/** Reported before anything is built: building takes minutes. */
+async function prepareOpenStack(context: SandboxContext): Promise<string> {
+  const findings = judgeMachine(await readMachineFacts(context.env))
+  if (findings.length > 0) throw new Failure(findings)
+  return ensureRootFileSystem(openstackRoot, context)
 }
 
 function realOption(settings: Settings): readonly string[] {
@@ -192,6 +212,7 @@ export async function sandboxStatus(name: string, { paths }: Pick<SandboxContext
     netns: settings.netns,
     actors: settings.actors,
     ...(settings.pods && { nodes: describeNodes(folder, settings.pods) }),
+    ...(settings.openstack && { clouds: status ? await readClouds(folder.openstack) : [] }),
     server: `https://127.0.0.1:${settings.port}`,
     kubeconfig: folder.kubeconfig,
     folder: folder.root,

@@ -21,6 +21,8 @@ export interface Settings {
   readonly actors: readonly string[]
   /** The nodes that run pods; absent in a sandbox without. */
   readonly pods?: { readonly nodes: readonly NodeRequest[] }
+  /** Run OpenStack's services behind each control plane. */
+  readonly openstack?: true
   /** The API port on this machine; kept, so that copies of the kubeconfig stay valid. */
   readonly port: number
 }

@@ -15,6 +15,8 @@ export interface StartRequest {
   readonly nodes?: readonly string[] | undefined
   /** Run OLM with a catalog of the operators; kept at later starts. */
   readonly olm?: boolean | undefined
+  /** Run OpenStack's services; kept at later starts. */
+  readonly openstack?: boolean | undefined
   /** Run real nodes; kept at later starts. */
   readonly pods?: boolean | undefined
   /** The NICs of each node that runs pods, by node and switch. */
@@ -32,7 +34,7 @@ export function rejectCrdChange(
 
 /** Settings of running programs cannot be changed. */
 export function rejectRunningChange(
-  { name, netns, actors, port, pods, olm, nodes, nics }: StartRequest,
+  { name, netns, actors, port, pods, olm, openstack, nodes, nics }: StartRequest,
   before: Settings,
 ): void {
   const asked: readonly (readonly [setting: string, has: string, asked: string | undefined])[] = [
@@ -41,6 +43,7 @@ export function rejectRunningChange(
     ['--port', String(before.port), port === undefined ? undefined : String(port)],
     ['--pods', String(before.pods !== undefined), pods === undefined ? undefined : String(pods)],
     ['--olm', String(before.parts.includes('olm')), olm === undefined ? undefined : String(olm)],
+    ['--openstack', String(before.openstack === true), openstack === undefined ? undefined : String(openstack)],
     // Simulated nodes can be added at any time.
     ...(before.pods
       ? ([
@@ -90,16 +93,44 @@ export function combineSettings(
   pods: Settings['pods'],
 ): Settings {
   const parts = selectParts(request, before)
-  const running = pods ? { pods } : {}
+  const openstack = selectOpenStack(request, before, pods)
+  const running = { ...(pods && { pods }), ...(openstack && { openstack }) }
   return {
     name: request.name,
     crds: request.crds,
-    netns: pods !== undefined || parts.includes('olm') || (request.netns ?? before?.netns ?? false),
+    netns:
+      pods !== undefined || openstack === true || parts.includes('olm') || (request.netns ?? before?.netns ?? false),
     parts,
-    actors: selectActors(request.actors ?? before?.actors ?? [], { parts, ...running }),
+    actors: selectActors(requestActors(request, before, openstack), { parts, ...running }),
     ...running,
     port: request.port ?? before?.port ?? 0,
   }
+}
+
+/** OpenStack's services are those of control planes, which an actor creates; without names all actors run. */
+function requestActors(
+  { actors }: StartRequest,
+  before: Settings | undefined,
+  openstack: true | undefined,
+): readonly string[] {
+  const earlier = before?.actors ?? []
+  const selected = actors ?? (openstack && earlier.length === 0 ? allActors : earlier)
+  return openstack && !selected.includes('openstack') ? [...selected, 'openstack'] : selected
+}
+
+const allActors = ['kubelet', 'nmstate', 'olm', 'openstack', 'operators', 'services']
+
+function selectOpenStack(
+  { openstack }: StartRequest,
+  before: Settings | undefined,
+  pods: Settings['pods'],
+): true | undefined {
+  if (!(openstack ?? before?.openstack)) return undefined
+  if (pods) {
+    const reason = '--openstack and --pods cannot be combined: the VIPs of a cloud are addresses of its control host'
+    throw failure(wrongUse, { reason, command: 'stackloom sandbox start' })
+  }
+  return true
 }
 
 function selectParts({ olm }: StartRequest, before: Settings | undefined): readonly Part[] {

@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import { runProcess } from '../../exec/process.ts'
 import { type CommandContext, withExamples } from '../command.ts'
+import { defineExec } from './exec.ts'
 import { defineImage } from './image.ts'
 import { defineLogs } from './logs.ts'
 import { defineStart } from './start.ts'
@@ -21,6 +22,7 @@ export function define(command: Command, context: CommandContext): void {
     defineKubeconfig,
     defineReset,
     defineLogs,
+    defineExec,
     defineImage,
     defineSupervise,
     defineAct,
@@ -48,6 +50,8 @@ interface ActOptions {
   readonly kubeconfig: string
   readonly nodeRecord?: string
   readonly real?: string
+  readonly openstackRoot?: string
+  readonly openstackFolder?: string
 }
 
 /** Hidden: the process that runs the actors. */
@@ -57,8 +61,10 @@ function defineAct(parent: Command, { io, act }: CommandContext): void {
     .requiredOption('--kubeconfig <file>')
     .option('--node-record <file>')
     .option('--real <names>', 'programs that run, so that nothing simulates them')
+    .option('--openstack-root <dir>')
+    .option('--openstack-folder <dir>')
     .argument('<names...>')
-    .action((names: readonly string[], { kubeconfig, nodeRecord, real }: ActOptions) =>
+    .action((names: readonly string[], { kubeconfig, nodeRecord, real, openstackRoot, openstackFolder }: ActOptions) =>
       act(async () => {
         const { connect } = await import('../../kube/connect.ts')
         const { runActors } = await import('../../sandbox/actors/registry.ts')
@@ -66,7 +72,14 @@ function defineAct(parent: Command, { io, act }: CommandContext): void {
         const log = (entry: object): void => io.stderr(`${JSON.stringify(entry)}\n`)
         const { createConfigureNode } = await import('../../sandbox/nodes/configure-node.ts')
         const configureNode = nodeRecord === undefined ? undefined : await createConfigureNode(nodeRecord, runProcess)
-        await runActors({ connection, names, real: real?.split(',') ?? [], signal: io.stop, log, configureNode })
+        const { createClouds } = await import('../../sandbox/openstack/clouds.ts')
+        const openstack =
+          openstackRoot === undefined || openstackFolder === undefined
+            ? undefined
+            : createClouds({ root: openstackRoot, folder: openstackFolder })
+        const deps = { configureNode, openstack }
+        await runActors({ connection, names, real: real?.split(',') ?? [], signal: io.stop, log, ...deps })
+        await openstack?.stop()
         await connection.close()
         return 0
       }),

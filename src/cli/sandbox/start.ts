@@ -22,6 +22,7 @@ interface StartOptions {
   readonly nodes?: readonly string[]
   readonly pods?: boolean
   readonly olm?: boolean
+  readonly openstack?: boolean
   readonly nics?: readonly string[]
   readonly file?: string
   readonly output: Format
@@ -34,6 +35,7 @@ export function defineStart(parent: Command, { io, act }: CommandContext): void 
       'stackloom sandbox start',
       'stackloom sandbox start --name fr6 --crd 18.0-fr6',
       'stackloom sandbox start --name two --netns --actors nmstate,olm --nodes worker-0,worker-1,worker-2',
+      'stackloom sandbox start --name four --openstack -f site.yaml   # as root on Linux',
       'stackloom sandbox start --name three --pods -f site.yaml --actors nmstate   # as root on Linux',
     ],
   )
@@ -56,6 +58,8 @@ export function defineStart(parent: Command, { io, act }: CommandContext): void 
     .option('--no-pods', 'run no pods')
     .option('--olm', 'run OLM and a catalog of the operators, in a separate network namespace')
     .option('--no-olm', 'run no OLM')
+    .option('--openstack', "run OpenStack's services behind each control plane (Linux, root)")
+    .option('--no-openstack', "simulate OpenStack's services")
     .option('--nics <names>', 'with --pods, the NICs of each node: enp6s0,enp7s0 (default: enp6s0)', names)
     .option('-f, --file <file>', 'take the nodes and their NICs from this site file')
     .addOption(outputOption(['table', 'json', 'yaml']))

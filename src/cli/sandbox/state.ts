@@ -1,5 +1,6 @@
 /** `sandbox stop|status|kubeconfig|reset`: commands for existing sandboxes. */
 import type { Command } from 'commander'
+import type { CloudState } from '../../sandbox/openstack/cloud.ts'
 import type { SandboxStatus } from '../../sandbox/sandbox.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
@@ -89,6 +90,7 @@ export async function printStatus(status: SandboxStatus, output: Format, io: Io)
   ]
   const width = Math.max(...facts.map(([name]) => name.length))
   const head = facts.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('')
+  const clouds = formatClouds(status, io)
   if (status.programs.length === 0) return head
   const rows = status.programs.map((program) => [
     program.name,
@@ -96,7 +98,27 @@ export async function printStatus(status: SandboxStatus, output: Format, io: Io)
     String(program.pid ?? ''),
     String(program.restarts),
   ])
-  return `${head}\n${formatTable(['PROGRAM', 'STATE', 'PID', 'RESTARTS'], rows, io.columns, io.colour.stdout)}`
+  return `${head}\n${clouds}${formatTable(['PROGRAM', 'STATE', 'PID', 'RESTARTS'], rows, io.columns, io.colour.stdout)}`
+}
+
+function formatClouds({ clouds = [] }: SandboxStatus, io: Io): string {
+  if (clouds.length === 0) return ''
+  const rows = clouds.map(({ cloud, namespace, state, services, simulated }) => [
+    cloud,
+    namespace,
+    formatCloudState(state),
+    services.join(', '),
+    simulated.join(', '),
+  ])
+  const columns = ['CLOUD', 'NAMESPACE', 'STATE', 'RUNNING', 'SIMULATED']
+  return `${formatTable(columns, rows, io.columns, io.colour.stdout)}\n`
+}
+
+function formatCloudState(state: CloudState): string {
+  if (state.kind === 'starting') return `starting: ${state.doing}`
+  if (state.kind === 'failed') return `failed: ${state.doing}: ${state.reason}`
+  const failing = state.answers.filter(({ problem }) => problem !== undefined).map(({ service }) => service)
+  return failing.length === 0 ? 'ready' : `not ready: ${failing.join(', ')}`
 }
 
 async function printList(all: readonly SandboxStatus[], output: Format, io: Io): Promise<string> {

@@ -2,6 +2,7 @@
 import type { Connection } from '../../kube/connect.ts'
 import type { Runtime } from '../../kube/runtime.ts'
 import type { ConfigureNode } from '../nodes/configure-node.ts'
+import type { OpenStackClouds } from '../openstack/clouds.ts'
 
 export interface ActorDeps {
   readonly runtime: Runtime
@@ -10,6 +11,8 @@ export interface ActorDeps {
   readonly stepMs: number
   /** Configures the interfaces of a node, where nodes have some. */
   readonly configureNode?: ConfigureNode | undefined
+  /** Runs OpenStack's services, where they run. */
+  readonly openstack?: OpenStackClouds | undefined
 }
 
 export interface Actor {

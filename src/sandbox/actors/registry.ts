@@ -5,6 +5,7 @@ import type { Log } from '../../kube/log.ts'
 import { createRuntime } from '../../kube/runtime.ts'
 import { unknownActor } from '../findings.ts'
 import type { ConfigureNode } from '../nodes/configure-node.ts'
+import type { OpenStackClouds } from '../openstack/clouds.ts'
 import type { Actor } from './actor.ts'
 import { kubelet } from './kubelet.ts'
 import { nmstate } from './nmstate/nmstate-actor.ts'
@@ -50,6 +51,7 @@ export interface RunActorsOptions {
   readonly signal: AbortSignal
   readonly stepMs?: number
   readonly configureNode?: ConfigureNode | undefined
+  readonly openstack?: OpenStackClouds | undefined
   readonly log?: Log
   /** Replaces the default actors. */
   readonly registry?: Readonly<Record<string, Actor>>
@@ -57,10 +59,11 @@ export interface RunActorsOptions {
 
 /** Runs the actors until the signal is aborted. */
 export async function runActors(options: RunActorsOptions): Promise<void> {
-  const { connection, names, real = [], signal, stepMs = 200, log, configureNode, registry = actors } = options
+  const { connection, names, real = [], signal, stepMs = 200, log, registry = actors } = options
+  const { configureNode, openstack: clouds } = options
   const runtime = createRuntime({ client: connection.client, ...(log && { log }) })
   for (const actor of resolveActors(names, registry, real))
-    actor.addControllers({ runtime, transport: connection.transport, stepMs, configureNode })
+    actor.addControllers({ runtime, transport: connection.transport, stepMs, configureNode, openstack: clouds })
   await runtime.run(signal)
 }
 

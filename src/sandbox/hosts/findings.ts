@@ -29,3 +29,12 @@ export const hostNotStarted = problem<{ name: string; reason: string }>({
   remedy: () =>
     'run it as root, with the folder of the sandbox on a file system that overlays can use (not on an overlay)',
 })
+
+export const noSuchCloud = problem<{ cloud: string; sandbox: string; known: readonly string[] }>({
+  code: 'SL1254',
+  severity: 'error',
+  message: ({ cloud, sandbox, known }) =>
+    `sandbox ${sandbox} runs no services of a cloud ${cloud}${known.length > 0 ? `; it has: ${known.join(', ')}` : ''}`,
+  remedy: ({ sandbox }) =>
+    `start it with \`stackloom sandbox start --name ${sandbox} --openstack\` and deploy the cloud with \`stackloom up\``,
+})

@@ -13,19 +13,20 @@ export const volumeFolders: readonly string[] = Array.from(
   (_, index) => `volume-${index}`,
 )
 
+export const localStorage: KubeObject = {
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'StorageClass',
+  metadata: {
+    name: STORAGE_CLASS,
+    annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' },
+  },
+  provisioner: 'kubernetes.io/no-provisioner',
+  // A claim is bound where its pod runs.
+  volumeBindingMode: 'WaitForFirstConsumer',
+}
+
 export function volumeObjects({ nodes }: NodeLayout): readonly KubeObject[] {
-  const storageClass: KubeObject = {
-    apiVersion: 'storage.k8s.io/v1',
-    kind: 'StorageClass',
-    metadata: {
-      name: STORAGE_CLASS,
-      annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' },
-    },
-    provisioner: 'kubernetes.io/no-provisioner',
-    // A claim is bound where its pod runs.
-    volumeBindingMode: 'WaitForFirstConsumer',
-  }
-  return [storageClass, ...nodes.flatMap(({ name }) => volumeFolders.map((folder) => volume(name, folder)))]
+  return [localStorage, ...nodes.flatMap(({ name }) => volumeFolders.map((folder) => volume(name, folder)))]
 }
 
 function volume(node: string, folder: string): KubeObject {

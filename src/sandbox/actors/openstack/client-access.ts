@@ -1,7 +1,8 @@
-/** Creates the client configuration (`openstack-config`, `openstack-config-secret`) and the CA bundle. No keystone answers. */
+/** Creates the client configuration (`openstack-config`, `openstack-config-secret`), the authority and the CA bundle. */
 import type { KubeObject } from '../../../api/object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
-import { createAuthority } from '../../../pki/authority.ts'
+import { type Authority, createAuthority, loadAuthority } from '../../../pki/authority.ts'
+import { decodeSecret } from '../../openstack/cloud-definition.ts'
 import { createMissing } from '../actor-status.ts'
 
 const ACTOR = 'actor-openstack'
@@ -25,8 +26,7 @@ export async function ensureAccess(
     user_domain_name: 'Default',
     project_domain_name: 'Default',
   }
-  const { AdminPassword = '' } = (secret['data'] ?? {}) as Readonly<Record<string, string>>
-  const password = Buffer.from(AdminPassword, 'base64').toString('utf8')
+  const { AdminPassword: password = '' } = decodeSecret(secret)
   const bundle = { apiVersion: 'v1', kind: 'Secret', namespace, name: 'combined-ca-bundle' }
   // JSON is valid YAML.
   const yaml = (cloud: object): string => `${JSON.stringify({ clouds: { default: cloud } })}\n`
@@ -45,7 +45,7 @@ export async function ensureAccess(
     },
   ]
   if (!(await client.get(bundle))) {
-    const { certificate } = await createAuthority({ commonName: `rootca-public of ${namespace}` })
+    const { certificate } = await ensureAuthority(client, { apiVersion, kind, metadata })
     objects.push({
       apiVersion: 'v1',
       kind: 'Secret',
@@ -54,6 +54,35 @@ export async function ensureAccess(
     })
   }
   for (const object of objects) await createMissing(client, undefined, object, ACTOR)
+}
+
+/** The authority of a cloud, in the Secret that cert-manager would write. */
+export async function ensureAuthority(
+  client: KubeClient,
+  { apiVersion, kind, metadata }: KubeObject,
+): Promise<Authority> {
+  const { namespace = '', name, uid = '' } = metadata
+  const ref = { apiVersion: 'v1', kind: 'Secret', namespace, name: 'rootca-public' }
+  const found = await client.get(ref)
+  if (found) {
+    const { 'tls.crt': certificate = '', 'tls.key': privateKey = '' } = decodeSecret(found)
+    return loadAuthority({ certificate, privateKey })
+  }
+  const authority = await createAuthority({ commonName: `rootca-public of ${namespace}` })
+  const { certificate, privateKey } = authority
+  const secret: KubeObject = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    type: 'kubernetes.io/tls',
+    metadata: {
+      name: ref.name,
+      namespace,
+      ownerReferences: [{ apiVersion, kind, name, uid, controller: true }],
+    },
+    stringData: { 'ca.crt': certificate, 'tls.crt': certificate, 'tls.key': privateKey },
+  }
+  await client.create(secret, { fieldManager: ACTOR })
+  return authority
 }
 
 /** The VIP if there is one, otherwise the host of the Route. */

@@ -4,15 +4,18 @@
  */
 
 import { createHash } from 'node:crypto'
-import { type Condition, type KubeObject, objectKey } from '../../../api/object.ts'
+import { type KubeObject, objectKey } from '../../../api/object.ts'
+import { getString } from '../../../api/raw-object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Controller, ReconcileContext } from '../../../kube/controller.ts'
 import { PAUSE_REFERENCE } from '../../images/image-table.ts'
+import type { CloudState } from '../../openstack/cloud.ts'
 import { type ActorDeps, annotation } from '../actor.ts'
 import { createMissing, withTransitionTimes, writeStatus } from '../actor-status.ts'
 import { ensureAccess } from './client-access.ts'
 import { OPERATOR_VERSION } from './openstack-version.ts'
 import { ensureMessageQueues } from './rabbitmq.ts'
+import { addServiceConditions, type DraftCondition, ensureCloud, good } from './real-services.ts'
 import { serviceForSlot } from './service-names.ts'
 import { CONTROL_PLANE_CRD, crdSource, findOverrideSlots, type OverrideSlot, servedSchema } from './spec-schema.ts'
 
@@ -24,7 +27,7 @@ const controlPlanes = { kind: { apiVersion: 'core.openstack.org/v1beta1', kind: 
 const services = { kind: { apiVersion: 'v1', kind: 'Service' } }
 const versions = { kind: { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackVersion' } }
 
-export function controlPlaneController({ runtime }: ActorDeps): Controller {
+export function controlPlaneController({ runtime, openstack }: ActorDeps): Controller {
   const { client, cache } = runtime
   const crds = crdSource(CONTROL_PLANE_CRD)
   return {
@@ -49,9 +52,12 @@ export function controlPlaneController({ runtime }: ActorDeps): Controller {
       const controlPlane = cache(controlPlanes).get(`${namespace}/${name}`)
       const schema = servedSchema(cache(crds).get(CONTROL_PLANE_CRD), 'spec')
       if (!controlPlane || !schema) return
-      if (controlPlane.metadata.deletionTimestamp !== undefined) return removeFinalizer(client, controlPlane)
+      if (controlPlane.metadata.deletionTimestamp !== undefined) {
+        await openstack?.remove(namespace)
+        return removeFinalizer(client, controlPlane)
+      }
       if (!controlPlane.metadata.finalizers?.includes(FINALIZER)) await addFinalizer(client, controlPlane)
-      const { secret: secretName = 'osp-secret' } = controlPlane['spec'] as { readonly secret?: string }
+      const secretName = getString(controlPlane, 'spec', 'secret') ?? 'osp-secret'
       const secret = await client.get({ apiVersion: 'v1', kind: 'Secret', namespace, name: secretName })
       if (!secret) {
         await writeStatus(client, controlPlane, inputMissingStatus(controlPlane, secretName, context), ACTOR)
@@ -65,21 +71,29 @@ export function controlPlaneController({ runtime }: ActorDeps): Controller {
       for (const wanted of desiredServices(slots, controlPlane, dnsMasq))
         await ensureService(client, live.get(objectKey(wanted.metadata)), wanted)
       await ensureMessageQueues(client, controlPlane, schema, context.clock.now())
-      if (slots.some(({ path }) => path[0] === 'nova')) await ensureConductor(client, controlPlane)
+      await ensureConductor(client, controlPlane, slots)
       const owners = dnsMasq ? [controlPlane, dnsMasq] : [controlPlane]
       const ownedServices = live
         .list(namespace)
         .filter(({ metadata }) => owners.some((owner) => isOwnedBy(metadata, owner)))
+      const input = { client, controlPlane, slots, services: ownedServices, secret, schema }
+      const state = isExposed(slots, ownedServices) ? await ensureCloud(openstack, input) : undefined
       const status = buildStatus(controlPlane, slots, ownedServices, {
         version: findDeployedVersion(liveVersion),
         context,
+        state,
       })
       if ('deployedVersion' in status && !isReady(controlPlane))
         await ensureAccess(client, controlPlane, secret, ownedServices)
       await writeStatus(client, controlPlane, status, ACTOR)
-      return undefined
+      return state && requeueFor(state)
     },
   }
+}
+
+/** The state of programs changes without an object that could be watched. */
+function requeueFor({ kind }: CloudState): { readonly requeueAfterMs: number } {
+  return { requeueAfterMs: kind === 'running' ? 5000 : 500 }
 }
 
 /** The control planes that a Service affects: its owner, or those in the namespace of the DNSMasq that owns it. */
@@ -168,18 +182,19 @@ function inputMissingStatus(controlPlane: KubeObject, secret: string, { clock }:
 interface StatusInput {
   readonly version: string
   readonly context: ReconcileContext
+  /** That of the services, where they run. */
+  readonly state: CloudState | undefined
 }
 
 function buildStatus(
   controlPlane: KubeObject,
   slots: readonly OverrideSlot[],
   ownedServices: readonly KubeObject[],
-  { version, context }: StatusInput,
+  { version, context, state }: StatusInput,
 ): Readonly<Record<string, unknown>> {
-  const wanted = new Set(slots.flatMap((slot) => serviceForSlot(slot)?.name ?? []))
-  const missing = [...wanted].filter((name) => !ownedServices.some(({ metadata }) => metadata.name === name))
   const pending = ownedServices.filter(isPending).map(({ metadata }) => metadata.name)
-  const conditions = buildConditions(missing, pending)
+  const exposed = buildConditions(listMissing(slots, ownedServices), pending)
+  const conditions = state === undefined ? exposed : addServiceConditions(exposed, state)
   return {
     observedGeneration: controlPlane.metadata.generation,
     conditions: withTransitionTimes(controlPlane, conditions, context.clock.now()),
@@ -187,11 +202,21 @@ function buildStatus(
   }
 }
 
-type Draft = Omit<Condition, 'lastTransitionTime'>
+/** Whether all Services exist and have their addresses. */
+function isExposed(slots: readonly OverrideSlot[], ownedServices: readonly KubeObject[]): boolean {
+  return listMissing(slots, ownedServices).length === 0 && !ownedServices.some(isPending)
+}
 
-function buildConditions(missing: readonly string[], pending: readonly string[]): readonly [Draft, ...Draft[]] {
-  const good = { status: 'True', reason: 'Ready', message: 'Setup complete' } as const
-  const input: Draft = { type: 'InputReady', ...good }
+function listMissing(slots: readonly OverrideSlot[], ownedServices: readonly KubeObject[]): readonly string[] {
+  const wanted = new Set(slots.flatMap((slot) => serviceForSlot(slot)?.name ?? []))
+  return [...wanted].filter((name) => !ownedServices.some(({ metadata }) => metadata.name === name))
+}
+
+function buildConditions(
+  missing: readonly string[],
+  pending: readonly string[],
+): readonly [DraftCondition, ...DraftCondition[]] {
+  const input: DraftCondition = { type: 'InputReady', ...good }
   if (missing.length > 0) {
     const message = `OpenStackControlPlane in progress: ${missing.join(', ')}`
     const waiting = { status: 'False', reason: 'Requested', severity: 'Info', message } as const
@@ -206,7 +231,9 @@ function buildConditions(missing: readonly string[], pending: readonly string[])
 }
 
 export function isReady(controlPlane: KubeObject): boolean {
-  const { conditions = [] } = (controlPlane['status'] ?? {}) as { conditions?: readonly Condition[] }
+  const { conditions = [] } = (controlPlane['status'] ?? {}) as {
+    conditions?: readonly { readonly type: string; readonly status: string }[]
+  }
   return conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
 }
 
@@ -232,7 +259,12 @@ function findDeployedVersion(version: KubeObject | undefined): string {
 }
 
 /** The pod in which hosts are discovered. No container runs. */
-async function ensureConductor(client: KubeClient, { apiVersion, kind, metadata }: KubeObject): Promise<void> {
+async function ensureConductor(
+  client: KubeClient,
+  { apiVersion, kind, metadata }: KubeObject,
+  slots: readonly OverrideSlot[],
+): Promise<void> {
+  if (!slots.some(({ path }) => path[0] === 'nova')) return
   const { namespace = '', name, uid = '' } = metadata
   const ref = { apiVersion: 'v1', kind: 'Pod', namespace, name: 'nova-cell0-conductor-0' }
   const pod: KubeObject = {

@@ -3,11 +3,14 @@
  * when a deployment has finished, and the hashes and images that it brought; since 18.0-fr6 with a summary of every Ansible
  * run. A deployment annotated `sandbox.stackloom.dev/fails: MESSAGE` fails, by `fails-on: HOST,HOST` only there.
  */
+import { asRecord } from '../../../api/json.ts'
 import { type KubeObject, objectKey } from '../../../api/object.ts'
+import { getField, getList, getString } from '../../../api/raw-object.ts'
 import { serviceKind } from '../../../hosts/data-plane.ts'
 import { type ContentRef, formatRef, readContent, referencedContents } from '../../../hosts/hosts-input.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Controller } from '../../../kube/controller.ts'
+import type { ComputeNode } from '../../openstack/clouds.ts'
 import { type ActorDeps, annotation } from '../actor.ts'
 import { createMissing, withTransitionTimes, writeStatus } from '../actor-status.ts'
 import { ACTOR } from './control-plane.ts'
@@ -32,7 +35,7 @@ const FAILS_ON = annotation('fails-on')
 const good = { status: 'True', reason: 'Ready', message: 'Setup complete' } as const
 const asked = { status: 'False', reason: 'Requested', severity: 'Info', message: 'Deployment in progress' } as const
 
-export function dataPlaneControllers({ runtime, stepMs }: ActorDeps): readonly Controller[] {
+export function dataPlaneControllers({ runtime, stepMs, openstack }: ActorDeps): readonly Controller[] {
   const { client, cache } = runtime
   const crds = crdSource(NODE_SET_CRD)
   const deploymentCrds = crdSource(DEPLOYMENT_CRD)
@@ -57,12 +60,13 @@ export function dataPlaneControllers({ runtime, stepMs }: ActorDeps): readonly C
       ],
       reconcile: async ({ namespace = '', name }, { clock }) => {
         const nodeSet = cache(nodeSets).get(`${namespace}/${name}`)
-        if (!nodeSet) return
+        if (!nodeSet) return openstack?.setComputes(namespace, name, [])
         await ensureServices(client, nodeSet)
         const nodeSetDeployments = cache(deployments)
           .list(namespace)
           .filter((deployment) => nodeSetsOf(deployment).includes(name))
         const deployed = nodeSetDeployments.some((deployment) => isDeployed(deployment))
+        if (deployed) openstack?.setComputes(namespace, name, computeNodes(nodeSet))
         const last = deployed ? good : asked
         const conditions = [
           { type: 'Ready', ...last },
@@ -212,4 +216,22 @@ function findTargetVersion(version: KubeObject | undefined): { readonly deployed
 function readFailedHosts({ metadata }: KubeObject): Pick<DeploymentInput, 'failsOn'> {
   const hosts = metadata.annotations?.[FAILS_ON]?.split(',')
   return hosts ? { failsOn: hosts } : {}
+}
+
+/** The nodes that run nova-compute, with the cell of their service: `nova` is that of cell1. */
+function computeNodes(nodeSet: KubeObject): readonly ComputeNode[] {
+  const services = getList(nodeSet, 'spec', 'services').map(String)
+  const service = services.find((name) => name === 'nova' || name.startsWith('nova-'))
+  if (service === undefined) return []
+  const cell = service === 'nova' ? 'cell1' : service.slice('nova-'.length)
+  return Object.entries(asRecord(getField(nodeSet, 'spec', 'nodes'))).map(([key, node]) => ({
+    name: getString(node, 'hostName') ?? key,
+    cell,
+    addresses: Object.fromEntries(
+      getList(node, 'networks').flatMap((network) => {
+        const fixed = getString(network, 'fixedIP')
+        return fixed === undefined ? [] : [[getString(network, 'name') ?? '', fixed] as const]
+      }),
+    ),
+  }))
 }

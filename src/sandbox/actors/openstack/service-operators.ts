@@ -10,6 +10,7 @@ import { type Actor, type ActorDeps, annotation } from '../actor.ts'
 import { createMissing } from '../actor-status.ts'
 import { buildCatalogue, ENDPOINT, ROUTE } from './catalogue.ts'
 import { isReady, SIMULATED } from './control-plane.ts'
+import { routeDomain } from './route-domain.ts'
 import {
   type AttachedWorkload,
   attachedWorkloads,
@@ -27,9 +28,6 @@ const services = { kind: { apiVersion: 'v1', kind: 'Service' } }
 
 /** Marks objects that this actor created. */
 const CREATED_LABEL = annotation('made')
-/** An annotation of the namespace kube-system with the domain of Routes. */
-const DOMAIN = annotation('domain')
-const DEFAULT_DOMAIN = 'apps.example.com'
 
 export const serviceOperators: Actor = {
   simulates: 'the service operators: pods on networks, KeystoneEndpoints, Routes',
@@ -72,11 +70,6 @@ export const serviceOperators: Actor = {
 function ownerKeys({ metadata }: KubeObject): readonly string[] {
   if (metadata.labels?.[CREATED_LABEL] !== 'true') return []
   return (metadata.ownerReferences ?? []).map(({ name }) => `${metadata.namespace}/${name}`)
-}
-
-async function routeDomain(client: KubeClient): Promise<string> {
-  const system = await client.get({ apiVersion: 'v1', kind: 'Namespace', name: 'kube-system' })
-  return system?.metadata.annotations?.[DOMAIN] ?? DEFAULT_DOMAIN
 }
 
 function renderPod(workload: AttachedWorkload, namespace: string): KubeObject {

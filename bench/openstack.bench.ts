@@ -1,0 +1,76 @@
+/** Measures the start of a real OpenStack against the same packages by hand, and its memory. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { lastLines, runProcess, succeeded } from '../src/exec/process.ts'
+import { judgeMachine, readMachineFacts } from '../src/sandbox/hosts/requirements.ts'
+import { findRootFileSystem, openstackRoot } from '../src/sandbox/hosts/root-file-system.ts'
+import { sandboxContext } from '../test/sandbox-context.ts'
+import type { Figure, Measured } from '../tools/figure.ts'
+import { median, once } from '../tools/measure.ts'
+
+const ROUNDS = 3
+
+interface CloudFigures {
+  readonly token: number
+  readonly ready: number
+  readonly memoryMib: number
+}
+
+interface Figures extends CloudFigures {
+  readonly byHand: number
+}
+
+/** The first cloud of a machine creates the tables of all services; later ones, which are measured, load them. */
+const measureClouds = once(async (): Promise<Figures | { readonly unavailable: string }> => {
+  const [unfit] = judgeMachine(await readMachineFacts(process.env))
+  if (unfit) return { unavailable: unfit.message }
+  const root = await findRootFileSystem(openstackRoot, sandboxContext().paths)
+  if (root === undefined) return { unavailable: 'the root file system is not built: `make test SUITE=hosts` builds it' }
+  await run<CloudFigures>('cloud', root)
+  const clouds: CloudFigures[] = []
+  const byHand: number[] = []
+  for (let round = 0; round < ROUNDS; round += 1) {
+    clouds.push(await run<CloudFigures>('cloud', root))
+    byHand.push((await run<{ readonly token: number }>('by-hand', root)).token)
+  }
+  const middle = (field: keyof CloudFigures): number => median(clouds.map((cloud) => cloud[field]))
+  return {
+    token: middle('token'),
+    ready: middle('ready'),
+    memoryMib: middle('memoryMib'),
+    byHand: median(byHand),
+  }
+})
+
+async function run<T>(what: 'cloud' | 'by-hand', root: string): Promise<T> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'stackloom-bench-'))
+  try {
+    const file = path.join(import.meta.dirname, 'openstack-run.ts')
+    const args = ['--net', process.execPath, '--import', 'tsx', file, what, root, folder]
+    const { exit, stdout, stderr } = await runProcess({ file: 'unshare', args })
+    if (!succeeded(exit)) throw new Error(lastLines(stderr))
+    return JSON.parse(stdout) as T
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+const of =
+  (select: (figures: Figures) => number): (() => Promise<Measured>) =>
+  async () => {
+    const found = await measureClouds()
+    return 'unavailable' in found ? found : select(found)
+  }
+
+export const figures: readonly Figure[] = [
+  {
+    name: 'openstack.first-token-by-hand',
+    unit: 'x',
+    target: { op: '<=', value: 1.2 },
+    measure: of(({ token, byHand }) => token / byHand),
+  },
+  { name: 'openstack.first-token', unit: 's', target: { op: '<=', value: 30 }, measure: of(({ token }) => token) },
+  { name: 'openstack.services', unit: 's', measure: of(({ ready }) => ready) },
+  { name: 'openstack.memory', unit: 'MiB', target: { op: '<=', value: 1741 }, measure: of((found) => found.memoryMib) },
+]

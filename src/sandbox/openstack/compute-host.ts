@@ -1,0 +1,68 @@
+/** Runs a compute host of a cloud: nova-compute with the driver for tests, on the networks of the cloud. */
+import { mkdir } from 'node:fs/promises'
+import path from 'node:path'
+import { runProcess, succeeded } from '../../exec/process.ts'
+import { type Host, startHost } from '../hosts/host.ts'
+import type { CloudDefinition } from './cloud-definition.ts'
+import { attachHost } from './cloud-network.ts'
+import { hostsFile, trustAuthority, writeScript } from './host-files.ts'
+import { computeFile, type LocalSecrets } from './service-files.ts'
+import { superviseDaemons } from './supervise-daemons.ts'
+
+export interface ComputeRequest {
+  readonly name: string
+  readonly cell: string
+  /** By network, without prefix length; a network that is missing here is not attached. */
+  readonly addresses: Readonly<Record<string, string>>
+}
+
+export interface ComputeHost {
+  readonly request: ComputeRequest
+  readonly pid: number
+  readonly stop: () => Promise<void>
+}
+
+interface ComputeOptions {
+  readonly request: ComputeRequest
+  readonly definition: CloudDefinition
+  readonly root: string
+  /** Files of the cloud. */
+  readonly folder: string
+  readonly secrets: LocalSecrets
+  /** The certificate of the cloud's authority. */
+  readonly authority: string
+}
+
+export async function runComputeHost(options: ComputeOptions): Promise<ComputeHost> {
+  const { request, definition, root, folder, secrets, authority } = options
+  const host = await startHost({ name: request.name, root, folder: path.join(folder, 'compute', request.name) })
+  const logs = path.join(folder, 'logs', request.name)
+  await mkdir(logs, { recursive: true, mode: 0o700 })
+  const daemons = superviseDaemons(host, logs)
+  const stop = async (): Promise<void> => {
+    daemons.release()
+    await host.stop()
+  }
+  try {
+    await configure(host, options)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  daemons.start({ name: 'nova-compute', user: 'nova', home: '/var/lib/nova', command: ['nova-compute'] })
+  return { request, pid: host.pid, stop }
+
+  async function configure(on: Host, { request: { addresses, cell } }: ComputeOptions): Promise<void> {
+    const attachments = definition.networks.flatMap(({ name, prefixLength }) => {
+      const address = addresses[name]
+      return address === undefined ? [] : [{ network: name, addresses: [`${address}/${prefixLength}`] }]
+    })
+    await attachHost(on, definition.namespace, attachments, runProcess)
+    const known = definition.names.filter(({ address }) => address !== undefined)
+    const address = Object.values(addresses)[0] ?? '127.0.0.1'
+    const files = [hostsFile(on.name, known), computeFile(definition, secrets, { cell, address })]
+    const script = `set -e\nmkdir -p /var/lib/nova/tmp\nchown nova: /var/lib/nova/tmp\n${writeScript(files)}${trustAuthority(authority)}`
+    const { exit, stderr } = await on.exec({ file: 'sh', args: ['-s'], input: script })
+    if (!succeeded(exit)) throw new Error(`the configuration of ${on.name}: ${stderr}`)
+  }
+}

@@ -1,0 +1,247 @@
+/** Runs the real services behind two control planes, as `sandbox start --openstack` and `up` do, and asks them as a user would. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { findCondition, getList, getString } from '../../../src/api/raw-object.ts'
+import { runProcess, toProgram } from '../../../src/exec/process.ts'
+import type { KubeClient } from '../../../src/kube/client.ts'
+import { type Connection, connect } from '../../../src/kube/connect.ts'
+import { readClouds } from '../../../src/sandbox/openstack/clouds.ts'
+import type { ProcessLock } from '../../../src/sandbox/process-lock.ts'
+import { resetSandbox, startSandbox, stopSandbox } from '../../../src/sandbox/sandbox.ts'
+import { locateSandbox } from '../../../src/sandbox/settings.ts'
+import { takeClusterSlot } from '../../cluster.ts'
+import { prepareRootFileSystem } from '../../hosts.ts'
+import { processesWith } from '../../processes.ts'
+import { sandboxContext } from '../../sandbox-context.ts'
+
+vi.setConfig({ testTimeout: 900_000, hookTimeout: 3_600_000 })
+
+/** Keystone alone in the second cloud is enough to tell two clouds apart. */
+const SITE = `apiVersion: stackloom.dev/v1alpha1
+kind: Site
+metadata: {name: two}
+spec:
+  cluster:
+    dns: [192.168.122.1]
+    storageClass: local-storage
+    nodes:
+    - {name: worker-0, nic: enp6s0}
+    - {name: worker-1, nic: enp6s0}
+    - {name: worker-2, nic: enp6s0}
+  clouds:
+  - {name: rhoso1, namespace: openstack, hosts: [{name: compute-0}]}
+  - name: rhoso2
+    namespace: openstack2
+    services:
+      placement: {enabled: false}
+      glance: {enabled: false}
+      neutron: {enabled: false}
+      ovn: {enabled: false}
+      nova: {enabled: false}
+`
+
+const NAME = 'openstack-test'
+const CONTROL_PLANE = { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackControlPlane', name: 'controlplane' }
+
+let refusal: string | undefined
+let lock: ProcessLock | undefined
+let state = ''
+let connection: Connection
+let client: KubeClient
+let env: Record<string, string | undefined> = {}
+const base = sandboxContext()
+let context = base
+
+beforeAll(async () => {
+  const prepared = await prepareRootFileSystem()
+  if ('refusal' in prepared) {
+    refusal = prepared.refusal
+    return
+  }
+  lock = await takeClusterSlot()
+  state = await mkdtemp(path.join(tmpdir(), 'stackloom-openstack-'))
+  // The command line finds the same sandbox by this variable.
+  env = { ...process.env, XDG_STATE_HOME: state }
+  context = { ...base, env, paths: { ...base.paths, sandboxes: path.join(state, 'stackloom', 'sandboxes') } }
+  const nodes = ['worker-0', 'worker-1', 'worker-2']
+  const { kubeconfig } = await startSandbox({ name: NAME, openstack: true, nodes }, context)
+  env = { ...env, KUBECONFIG: kubeconfig }
+  connection = await connect({ kubeconfig, env })
+  client = connection.client
+  await writeFile(path.join(state, 'site.yaml'), SITE)
+  const up = await stackloom('up', '--yes')
+  if (up.code !== 0) throw new Error(up.output)
+  for (const cloud of ['rhoso1', 'rhoso2']) {
+    const access = await stackloom('access', '--cloud', cloud)
+    if (access.code !== 0) throw new Error(access.output)
+  }
+})
+
+beforeEach((ctx) => {
+  if (refusal !== undefined) ctx.skip(refusal)
+})
+
+afterAll(async () => {
+  await connection?.close()
+  if (state !== '') {
+    await resetSandbox(NAME, context)
+    await rm(state, { recursive: true, force: true })
+  }
+  await lock?.release()
+}, 240_000)
+
+async function stackloom(...args: readonly string[]): Promise<{ readonly code: number; readonly output: string }> {
+  const program = { ...toProgram([...context.self, ...args]), cwd: state, env }
+  const { exit, stdout, stderr } = await runProcess(program)
+  return { code: exit.kind === 'exited' ? exit.code : 1, output: `${stdout}${stderr}` }
+}
+
+/** Runs a command as a client of a cloud. */
+function asClient(cloud: string, ...command: readonly string[]) {
+  return stackloom('sandbox', 'exec', '--name', NAME, '--cloud', cloud, '--', ...command)
+}
+
+function openstack(cloud: string, ...words: readonly string[]) {
+  return asClient(cloud, 'openstack', '--os-cloud', cloud, ...words)
+}
+
+async function onControlHost(namespace: string, script: string): Promise<string> {
+  const clouds = await readClouds(locateSandbox(context.paths, NAME).openstack)
+  const pid = clouds.find((cloud) => cloud.namespace === namespace)?.hosts['control']
+  const enter = ['nsenter', `--target=${pid}`, '--mount', '--net', `--pid=/proc/${pid}/ns/pid_for_children`, '--']
+  const { stdout } = await runProcess(toProgram([...enter, 'bash', '-c', script]))
+  return stdout.trim()
+}
+
+async function readReady(namespace: string) {
+  const object = await client.get({ ...CONTROL_PLANE, namespace })
+  return object && findCondition(object, 'Ready')
+}
+
+describe('sandbox start --openstack and up', () => {
+  it('end in clouds whose keystone gives a token for the clouds.yaml of access', async () => {
+    for (const cloud of ['rhoso1', 'rhoso2']) {
+      const { code, output } = await openstack(cloud, 'token', 'issue', '-f', 'value', '-c', 'id')
+      expect(output).toMatch(/^gAAAA\S+\n$/)
+      expect(code).toBe(0)
+    }
+  })
+
+  it('list real services in both cells of nova, with endpoints on the VIPs of MetalLB', async () => {
+    const { output } = await openstack(
+      'rhoso1',
+      'compute',
+      'service',
+      'list',
+      '-f',
+      'value',
+      '-c',
+      'Binary',
+      '-c',
+      'State',
+    )
+    expect(output).toMatch(/nova-scheduler up/)
+    expect(output.match(/nova-conductor up/g)).toHaveLength(2)
+    const internal = await openstack(
+      'rhoso1',
+      'endpoint',
+      'list',
+      '--interface',
+      'internal',
+      '-f',
+      'value',
+      '-c',
+      'URL',
+    )
+    expect(internal.output).toContain('https://nova-internal.openstack.svc:8774/v2.1')
+    const service = await client.get({
+      apiVersion: 'v1',
+      kind: 'Service',
+      namespace: 'openstack',
+      name: 'nova-internal',
+    })
+    const vip = getString(getList(service, 'status', 'loadBalancer', 'ingress')[0], 'ip')
+    expect((await asClient('rhoso1', 'getent', 'hosts', 'nova-internal.openstack.svc')).output).toContain(`${vip} `)
+  })
+
+  it('run services with our settings, not with those of the packages', async () => {
+    const users = await onControlHost(
+      'openstack',
+      "mariadb -BNe 'SELECT DISTINCT user FROM information_schema.processlist'",
+    )
+    for (const user of ['keystone', 'nova', 'neutron', 'glance', 'placement']) expect(users.split('\n')).toContain(user)
+  })
+
+  it('keep the clouds apart: neither tokens, passwords nor packets of one are of use in the other', async () => {
+    const token = (await openstack('rhoso1', 'token', 'issue', '-f', 'value', '-c', 'id')).output.trim()
+    const ask = `curl -s -o /dev/null -w '%{http_code}' -H 'X-Auth-Token: ${token}' http://127.0.0.1:5000/v3/users`
+    expect(await onControlHost('openstack', ask)).toBe('200')
+    expect(await onControlHost('openstack2', ask)).toBe('401')
+    const packet = await asClient('rhoso2', 'ping', '-c', '1', '-W', '2', '172.17.0.80')
+    expect(packet.code).not.toBe(0)
+    const unknown = await asClient('rhoso2', 'getent', 'hosts', 'keystone-internal.openstack.svc')
+    expect(unknown.output).toBe('')
+  })
+
+  it('are listed by sandbox status, with what is simulated', async () => {
+    const { output } = await stackloom('sandbox', 'status', '--name', NAME, '-o', 'json')
+    const { clouds } = JSON.parse(output) as { clouds: readonly { cloud: string; services: readonly string[] }[] }
+    expect(clouds).toMatchObject([
+      { cloud: 'rhoso1', services: ['keystone', 'placement', 'glance', 'neutron', 'nova'], simulated: ['dns'] },
+      { cloud: 'rhoso2', services: ['keystone'] },
+    ])
+  })
+
+  it('start a killed database again', async () => {
+    const pid = await onControlHost('openstack2', 'pgrep -o mariadbd')
+    await onControlHost('openstack2', `kill -9 ${pid}`)
+    await expect
+      .poll(async () => (await openstack('rhoso2', 'token', 'issue')).code, { timeout: 240_000, interval: 1000 })
+      .toBe(0)
+    expect(await onControlHost('openstack2', 'pgrep -o mariadbd')).not.toBe(pid)
+  })
+
+  it('report a database that does not come back in the conditions and by doctor', async () => {
+    await onControlHost('openstack2', 'chmod 000 /usr/sbin/mariadbd; pkill -9 -o mariadbd')
+    await expect
+      .poll(async () => (await readReady('openstack2'))?.message, { timeout: 300_000, interval: 1000 })
+      .toMatch(/keystone does not work: it answers 500/)
+    const { output, code } = await stackloom('doctor', '--cloud', 'rhoso2', '-o', 'json')
+    expect(code).toBe(1)
+    expect(output).toContain('keystone does not work')
+    await onControlHost('openstack2', 'chmod 755 /usr/sbin/mariadbd')
+    await expect
+      .poll(async () => (await readReady('openstack2'))?.status, { timeout: 300_000, interval: 1000 })
+      .toBe('True')
+  })
+
+  it('keep their data over a stop, which leaves no process, mount or namespace', async () => {
+    const before = (await openstack('rhoso2', 'project', 'create', 'kept', '-f', 'value', '-c', 'id')).output.trim()
+    await connection.close()
+    await stopSandbox(NAME, context)
+    expect(await processesWith(state)).toEqual([])
+    expect(await readFile('/proc/self/mounts', 'utf8')).not.toContain(state)
+    expect(await processesWith('mariadbd --user=mysql')).toEqual([])
+    const { kubeconfig } = await startSandbox({ name: NAME }, context)
+    connection = await connect({ kubeconfig, env })
+    client = connection.client
+    await expect
+      .poll(
+        async () => (await openstack('rhoso2', 'project', 'show', 'kept', '-f', 'value', '-c', 'id')).output.trim(),
+        {
+          timeout: 600_000,
+          interval: 2000,
+        },
+      )
+      .toBe(before)
+  })
+
+  it('leave nothing when the supervisor is killed', async () => {
+    const { output } = await stackloom('sandbox', 'status', '--name', NAME, '-o', 'json')
+    process.kill((JSON.parse(output) as { supervisor: number }).supervisor, 'SIGKILL')
+    await expect.poll(() => processesWith(state), { timeout: 120_000 }).toEqual([])
+    await expect.poll(() => processesWith('keystone-'), { timeout: 120_000 }).toEqual([])
+  })
+})
