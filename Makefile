@@ -44,8 +44,8 @@ bench: setup ## measure figures as ratios against the real alternative; ONLY=<pr
 docs: node_modules ## write the generated pages
 	@$(NODE_TS) tools/generate-docs.ts
 
-site: node_modules ## build the documentation site into dist/site
-	@$(NODE_TS) tools/site.ts
+site: node_modules ## build the documentation site into dist/site; BASE=/v/x/ for an earlier version
+	@BASE='$(BASE)' $(NODE_TS) tools/site.ts
 
 format: node_modules ## format and sort imports
 	@node_modules/.bin/biome check --write --error-on-warnings .

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { headingAnchor, rewriteLinks, sidebarSections, sitePath } from './docs-site.ts'
+import { headingAnchor, releasedVersions, rewriteLinks, sidebarSections, siteConfig, sitePath } from './docs-site.ts'
 import { filesBelow } from './files.ts'
 
 it('pages keep their path without docs/, and a README is the index of its folder', () => {
@@ -51,4 +51,14 @@ it('every page of the guide and the reference is in the sidebar', () => {
     'Reference',
     'Explanation',
   ])
+})
+
+it('the menu has every released version, and the site of a version is served below its own path', () => {
+  const changelog = '# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - 2026-12-01\n\n## [0.1.0]\n'
+  expect(releasedVersions(changelog)).toEqual(['0.2.0', '0.1.0'])
+  const { base, themeConfig } = siteConfig({ index: '', changelog, version: '0.2.0', base: '/v/0.2.0/' })
+  expect(base).toBe('/v/0.2.0/')
+  const links = JSON.stringify(themeConfig?.nav)
+  expect(links).toContain('https://stackloom.dev/v/0.1.0/')
+  expect(releasedVersions(readFileSync('CHANGELOG.md', 'utf8'))).toContain('0.1.0')
 })

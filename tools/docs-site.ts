@@ -85,8 +85,27 @@ const keepCode: NonNullable<MarkdownOptions['config']> = ({ renderer: { rules } 
   rules.code_inline = (...code) => code_inline?.(...code).replace('<code', '<code v-pre') ?? ''
 }
 
-export function siteConfig(index: string, version: string): UserConfig<DefaultTheme.Config> {
+const HOME = 'https://stackloom.dev'
+
+/** The versions that have been released, newest first. */
+export function releasedVersions(changelog: string): readonly string[] {
+  return [...changelog.matchAll(/^## \[(\d+\.\d+\.\d+[^\]]*)\]/gm)].map(([, version = '']) => version)
+}
+
+export interface SiteSources {
+  /** docs/README.md. */
+  readonly index: string
+  readonly changelog: string
+  readonly version: string
+  /** The path below which the site is served: `/`, or `/v/1.2.3/` for the site of an earlier version. */
+  readonly base: string
+}
+
+export function siteConfig({ index, changelog, version, base }: SiteSources): UserConfig<DefaultTheme.Config> {
+  // With the host: every version has its own base, and VitePress puts the base before other links.
+  const versions = releasedVersions(changelog).map((released) => ({ text: released, link: `${HOME}/v/${released}/` }))
   return {
+    base,
     title: 'Stackloom',
     description: 'Plan, render, deploy, verify and operate OpenStack clouds',
     markdown: { anchor: { slugify: headingAnchor }, config: keepCode },
@@ -95,7 +114,10 @@ export function siteConfig(index: string, version: string): UserConfig<DefaultTh
       sidebar: [...sidebarSections(index)],
       nav: [
         { text: 'Documentation', link: '/documentation' },
-        { text: `Version ${version}`, link: '/project/changelog' },
+        {
+          text: `Version ${version}`,
+          items: [{ text: 'Changes', link: '/project/changelog' }, { text: 'Newest', link: `${HOME}/` }, ...versions],
+        },
       ],
       outline: [2, 3],
     },
