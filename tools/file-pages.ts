@@ -1,4 +1,4 @@
-/** Writes the reference page of a file that users write, from its JSON Schema: one table per mapping. */
+/** Writes reference pages from JSON Schemas, of files that users write and of CRDs: one table per mapping. */
 
 export interface FileSchema {
   readonly title?: string
@@ -18,6 +18,8 @@ export interface FileSchema {
   readonly minimum?: number
   readonly maximum?: number
   readonly minItems?: number
+  readonly maxItems?: number
+  readonly maxLength?: number
   readonly pattern?: string
 }
 
@@ -28,7 +30,25 @@ export function filePage(schema: FileSchema, introduction: string): string {
     ...listSections('', schema),
     ...named.flatMap(([name, definition]) => listSections(name, definition)),
   ]
-  return `# ${schema.title} file\n\n${introduction}\n\n${sections.map(formatSection).join('\n')}`
+  return `# ${schema.title} file\n\n${introduction}\n\n${sections.map((section) => formatSection(section)).join('\n')}`
+}
+
+export interface KindSchema {
+  readonly kind: string
+  readonly apiVersion: string
+  readonly scope: string
+  readonly schema: FileSchema
+}
+
+/** One section per kind; `metadata` is the same for all. */
+export function crdPage(kinds: readonly KindSchema[], introduction: string): string {
+  const sections = kinds.map(({ kind, apiVersion, scope, schema }) => {
+    const { spec = {}, status = {} } = schema.properties ?? {}
+    const tables = [...listSections('spec', spec), ...listSections('status', status)]
+    const heading = `## ${kind}\n\n\`${apiVersion}\`, ${scope === 'Cluster' ? 'cluster-scoped' : 'namespaced'}\n`
+    return [heading, ...tables.map((section) => formatSection(section, '###'))].join('\n')
+  })
+  return `# Kinds\n\n${introduction}\n\n${sections.join('\n')}`
 }
 
 interface Section {
@@ -54,7 +74,7 @@ function isNameMap({ additionalProperties, properties }: FileSchema): boolean {
   return typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0 && Boolean(properties)
 }
 
-function formatSection({ name, schema }: Section): string {
+function formatSection({ name, schema }: Section, level = '##'): string {
   const rows = Object.entries(schema.properties ?? {}).map(([field, value]) => {
     const isRequired = schema.required?.includes(field) ?? false
     const cells = [
@@ -66,7 +86,7 @@ function formatSection({ name, schema }: Section): string {
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
   })
   const heading = name === '' ? 'Top level' : `\`${name}\``
-  return `## ${heading}\n\n| field | type | default | purpose |\n|---|---|---|---|\n${rows.join('\n')}\n`
+  return `${level} ${heading}\n\n| field | type | default | purpose |\n|---|---|---|---|\n${rows.join('\n')}\n`
 }
 
 function formatDefault(schema: FileSchema): string {
@@ -103,7 +123,7 @@ function formatType(schema: FileSchema): string {
   if (anyOf) return [...new Set(anyOf.map(formatType))].join(' or ')
   if (schema.const !== undefined) return code(schema.const)
   if (schema.enum) return schema.enum.map(code).join(', ')
-  if (items) return `list of ${formatType(items)}`
+  if (items) return `list${schema.maxItems === undefined ? '' : ` (at most ${schema.maxItems})`} of ${formatType(items)}`
   if (typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0)
     return `mapping to ${formatType(additionalProperties)}`
   return formatScalar(schema)
@@ -116,8 +136,8 @@ const typeNames: Readonly<Record<string, string>> = {
   object: 'mapping',
 }
 
-function formatScalar({ type = '', minimum, maximum }: FileSchema): string {
-  const name = typeNames[type] ?? type
+function formatScalar({ type = '', minimum, maximum, maxLength }: FileSchema): string {
+  const name = `${typeNames[type] ?? type}${maxLength === undefined ? '' : `, at most ${maxLength} characters`}`
   if (minimum !== undefined && maximum !== undefined) return `${minimum} to ${maximum}`
   return minimum === undefined ? name : `${name} from ${minimum}`
 }

@@ -12,10 +12,11 @@ import { parts } from '../src/operator/parts.ts'
 import { failurePolicyTable, permissionTable } from '../src/operator/permissions.ts'
 import { drawPlan } from '../src/plan/picture.ts'
 import { drawTopology } from '../src/plan/topology.ts'
+import { ownCrds } from '../src/sandbox/crds/own-crds.ts'
 import { planText } from '../test/site.ts'
 import { commandPages } from './command-pages.ts'
 import { compatibilityPage } from './compatibility-page.ts'
-import { type FileSchema, filePage } from './file-pages.ts'
+import { crdPage, type FileSchema, filePage, type KindSchema } from './file-pages.ts'
 import { findingPages } from './finding-pages.ts'
 import { importGraph } from './import-graph.ts'
 
@@ -34,6 +35,11 @@ default. ${GENERATED}`
 
 const LAB_FILE = `Every field of a lab file: OpenStack on one machine. \`stackloom schema lab\` prints the same as JSON Schema for editors;
 [Lab](../guide/lab.md) explains how the fields work together. ${GENERATED}`
+
+const KINDS = `The kinds that \`stackloom operator\` serves, with every field. NetConfig, IPSet, Reservation, DNSMasq and DNSData have
+the fields of infra-operator ([Operator](../guide/operator.md)); the others are the Role/Node API
+([Data plane](../guide/data-plane.md)). \`stackloom operator crds --all\` prints the CustomResourceDefinitions.
+Generated from them by \`make docs\`.`
 
 /** Describes each difference between the folder and the code. */
 export function findDrift(pages: Pages, folder: string): readonly string[] {
@@ -80,12 +86,30 @@ async function generatedFiles(): Promise<Pages> {
     [path.join(ADRS, 'README.md'), adrIndex(new Map(records))],
     ['docs/reference/site-file.md', filePage((await fileSchema('site')) as FileSchema, SITE_FILE)],
     ['docs/reference/lab-file.md', filePage((await fileSchema('lab')) as FileSchema, LAB_FILE)],
+    ['docs/reference/kinds.md', crdPage(ownKinds(), KINDS)],
     ['docs/reference/compatibility.md', compatibilityPage()],
     ['docs/pictures/address-map.svg', drawPlan(plan)],
     ['docs/pictures/topology.svg', drawTopology(plan)],
     // For callers that only check whether a code exists: the catalogue with its descriptions is slow to load.
     ['data/finding-codes.json', `${JSON.stringify([...catalogue.keys()], null, 2)}\n`],
   ])
+}
+
+function ownKinds(): readonly KindSchema[] {
+  return ownCrds['own-2023'].ours.map((crd) => {
+    const { group, names, scope, versions } = crd['spec'] as CrdSpec
+    const [version] = versions
+    if (!version) throw new Error(`${names.kind} has no version`)
+    const { name, schema } = version
+    return { kind: names.kind, apiVersion: `${group}/${name}`, scope, schema: schema.openAPIV3Schema }
+  })
+}
+
+interface CrdSpec {
+  readonly group: string
+  readonly names: { readonly kind: string }
+  readonly scope: string
+  readonly versions: readonly { readonly name: string; readonly schema: { readonly openAPIV3Schema: FileSchema } }[]
 }
 
 function operatorPage(): string {
