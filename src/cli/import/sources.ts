@@ -47,7 +47,7 @@ async function readSources(files: readonly string[], options: ImportOptions, io:
     files.map(async (file): Promise<ReadSources> => {
       const isFolder = options.source === 'architecture' && file !== '-' && (await isDirectory(file, io))
       if (!isFolder) return readSource(file, io)
-      const { selectValuesFiles } = await import('../../site/import/architecture.ts')
+      const { selectValuesFiles } = await import('../../site/import/architecture-values.ts')
       const below = (await readdir(path.resolve(io.cwd, file), { recursive: true }))
         .filter((name) => isYaml(name))
         .sort()

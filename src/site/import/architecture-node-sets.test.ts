@@ -3,7 +3,8 @@ import { parse, stringify } from 'yaml'
 import { planText } from '../../../test/site.ts'
 import type { SiteFile, SiteFileCloud } from '../../api/site.ts'
 import { readSite } from '../read.ts'
-import { importArchitecture, selectValuesFiles } from './architecture.ts'
+import { importArchitecture } from './architecture.ts'
+import { selectValuesFiles } from './architecture-values.ts'
 import type { Imported, ImportSource } from './imported-site.ts'
 
 function values(file: string, name: string, data: object): ImportSource {
