@@ -70,13 +70,26 @@ function lockCells(
   networks: LockedCloud['networks'],
 ): LockedCloud['cells'] {
   const hosts = cloud.file.hosts ?? []
+  const left = Object.values(networks).flatMap((network) => (network.left?.hosts ? [network.left.hosts] : []))
+  if (old?.cells && left.length === 0 && hasCells(old.cells, cloud)) return old.cells
   const cells = emptyRecord<string>()
   for (const host in old?.cells) {
-    const left = Object.values(networks).some((network) => getOwn(network.left?.hosts, host))
-    if (left) cells[host] = old.cells[host] as string
+    if (left.some((held) => getOwn(held, host))) cells[host] = old.cells[host] as string
   }
   for (const host of hosts) cells[host.name] = hostCell(cloud, host)
   return Object.keys(cells).length > 0 ? cells : undefined
+}
+
+/** Whether the record has the cell of every host, in the order of the hosts, and nothing else. */
+function hasCells(cells: Readonly<Record<string, string>>, cloud: Cloud): boolean {
+  const hosts = cloud.file.hosts ?? []
+  let index = 0
+  for (const name in cells) {
+    const host = hosts[index]
+    if (host?.name !== name || cells[name] !== hostCell(cloud, host)) return false
+    index += 1
+  }
+  return index === hosts.length && index > 0
 }
 
 function lockNetwork(draft: DraftNetwork, old: LockedNetwork | undefined): LockedNetwork {
@@ -134,23 +147,19 @@ function groupByHolder(addresses: readonly NamedAddress[], old: AddressesByHolde
   return old ? inOldOrder(now, old) : now
 }
 
+/** Whether the record has these addresses in this order; without a look-up by name, which would be most of the time. */
 function isUnchanged(addresses: readonly NamedAddress[], old: AddressesByHolder): boolean {
-  let name = ''
-  let texts: readonly string[] = []
   let index = 0
-  let names = 0
-  for (const holder of addresses) {
-    if (holder.name !== name) {
-      if (index !== texts.length) return false
-      name = holder.name
-      texts = getOwn(old, name) ?? []
-      index = 0
-      names += 1
+  for (const name in old) {
+    const texts = old[name] ?? []
+    if (texts.length === 0) return false
+    for (const text of texts) {
+      const holder = addresses[index]
+      if (holder?.address !== text || holder.name !== name) return false
+      index += 1
     }
-    if (texts[index] !== holder.address) return false
-    index += 1
   }
-  return index === texts.length && names === Object.keys(old).length
+  return index === addresses.length
 }
 
 /** Holders that the old lock has keep their position. */
@@ -179,8 +188,9 @@ function leftOver(
   const left: Partial<Record<HolderKind, AddressesByHolder>> = {}
   if (!old) return left
   for (const kind of holderKinds) {
-    const gone: [string, readonly string[]][] = []
     const present = now[kind]
+    if (present === old[kind] && !old.left?.[kind]) continue
+    const gone: [string, readonly string[]][] = []
     for (const held of [old.left?.[kind], old[kind]]) {
       for (const name in held) if (!present[name]) gone.push([name, held[name] ?? []])
     }

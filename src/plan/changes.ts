@@ -77,7 +77,7 @@ function cloudChanges(
 export const CELL = 'cell of host'
 
 function cellChanges(cloud: string, before: LockedCloud, after: LockedCloud): readonly Change[] {
-  if (!before.cells || !after.cells) return []
+  if (!before.cells || !after.cells || before.cells === after.cells) return []
   return Object.entries(after.cells).flatMap(([host, to]) => {
     const from = getOwn(before.cells, host)
     if (from === undefined || from === to) return []

@@ -206,7 +206,19 @@ function matchesLock(
   names: readonly string[],
   texts: readonly string[],
 ): boolean {
-  if (!locked || Object.keys(locked).length === 0) return true
+  let index = 0
+  for (const name in locked) {
+    // In another order every name is looked up.
+    if (names[index] !== name) return matchesByName(locked, names, texts)
+    const text = texts[index]
+    // One address per family: comparing two is cheaper than a search.
+    if (text === undefined || (locked[name]?.[0] !== text && locked[name]?.[1] !== text)) return false
+    index += 1
+  }
+  return index === 0 || index === names.length
+}
+
+function matchesByName(locked: AddressesByHolder, names: readonly string[], texts: readonly string[]): boolean {
   return (
     Object.keys(locked).length === names.length &&
     names.every((name, index) => getOwn(locked, name)?.includes(texts[index] ?? '') === true)
