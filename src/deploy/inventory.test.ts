@@ -6,6 +6,8 @@ import {
   deleteSystemNamespace,
   findLockConflicts,
   mergeRecordedLock,
+  parseInventory,
+  renderInventory,
   writeInventory,
 } from './inventory.ts'
 
@@ -15,6 +17,23 @@ const cloud = (vlan: number, more: Partial<LockedCloud> = {}): LockedCloud => ({
   ...more,
 })
 const lock = (clouds: Lock['clouds'], crd = 'sha256:1'): Lock => ({ site: 'lab', crd, clouds })
+
+describe('the lock in an inventory', () => {
+  const inventory = (text: string) => renderInventory({ site: 'lab', objects: [], lock: text })
+
+  it('is text that people can read, and packed where it would not fit into a ConfigMap', () => {
+    const short = 'site: lab\n'
+    const long = Array.from({ length: 40_000 }, (_, host) => `compute-${host}: [172.17.0.1, 2001:db8::1]\n`).join('')
+    expect(inventory(short)['data']).toMatchObject({ lock: short })
+    expect(JSON.stringify(inventory(long)).length).toBeLessThan(1024 * 1024)
+    expect([short, long].map((text) => parseInventory(inventory(text)).lock)).toEqual([short, long])
+  })
+
+  it('is refused when it is damaged', () => {
+    const damaged = { ...inventory(''), binaryData: { 'lock.gz': 'bm90IGd6aXA=' } }
+    expect(() => parseInventory(damaged)).toThrow('SL40')
+  })
+})
 
 describe('mergeRecordedLock', () => {
   it('records the whole lock after a run for every cloud, leaving clouds included', () => {

@@ -4,6 +4,7 @@
  * An inventory is written before the first apply and trimmed only after an object is gone, so none of ours is unlisted.
  * Prune, down and resume need nothing else, on any machine.
  */
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { asRecord } from '../api/json.ts'
 import { type KubeObject, objectKey } from '../api/object.ts'
 import { isManagedByStackloom, MANAGED_BY_LABEL } from '../api/ownership.ts'
@@ -67,16 +68,35 @@ function configMapRef(cloud: string | undefined): ObjectRef {
   return { apiVersion: 'v1', kind: 'ConfigMap', namespace: SYSTEM_NAMESPACE, name }
 }
 
+/** A ConfigMap holds 1 MiB at most. A shorter lock is readable text; of a longer one about a twelfth is left. */
+const MAX_LOCK_TEXT = 512 * 1024
+const PACKED_LOCK = 'lock.gz'
+/** More than any lock that fits when packed. */
+const MAX_UNPACKED = 64 * 1024 * 1024
+
+function packLock(lock: string | undefined): Partial<Record<'data' | 'binaryData', Record<string, string>>> {
+  if (lock === undefined) return {}
+  if (lock.length <= MAX_LOCK_TEXT) return { data: { lock } }
+  return { binaryData: { [PACKED_LOCK]: gzipSync(lock, { level: 9 }).toString('base64') } }
+}
+
+function unpackLock({ data, binaryData }: KubeObject): string | undefined {
+  const packed = asRecord(binaryData)[PACKED_LOCK]
+  if (typeof packed !== 'string') return (data as Readonly<Record<string, string>> | undefined)?.['lock']
+  return gunzipSync(Buffer.from(packed, 'base64'), { maxOutputLength: MAX_UNPACKED }).toString('utf8')
+}
+
 export function parseInventory(configMap: KubeObject): Inventory {
   const data = (configMap['data'] ?? {}) as Readonly<Record<string, string>>
   const cloud = configMap.metadata.labels?.[INVENTORY_LABEL]
   try {
+    const lock = unpackLock(configMap)
     return {
       site: data['site'] ?? '',
       ...(cloud !== undefined && cloud !== SHARED && { cloud: cloud.replace(/^cloud-/, '') }),
       ...(data['namespace'] !== undefined && { namespace: data['namespace'] }),
       objects: parseEntries(data['objects'] ?? '[]'),
-      ...(data['lock'] !== undefined && { lock: data['lock'] }),
+      ...(lock !== undefined && { lock }),
     }
   } catch (thrown) {
     throw failure(unreadableInventory, { name: configMap.metadata.name }, { cause: thrown, exitCode: 1 })
@@ -97,6 +117,7 @@ function isEntry(value: unknown): value is InventoryEntry {
 export function renderInventory({ site, cloud, namespace, objects, lock }: Inventory): KubeObject {
   const { apiVersion, kind, name } = configMapRef(cloud)
   const sorted = objects.toSorted((a, b) => refKey(a).localeCompare(refKey(b)))
+  const { data, ...packed } = packLock(lock)
   return {
     apiVersion,
     kind,
@@ -109,8 +130,9 @@ export function renderInventory({ site, cloud, namespace, objects, lock }: Inven
       site,
       ...(namespace !== undefined && { namespace }),
       objects: `[\n${sorted.map((ref) => JSON.stringify(ref)).join(',\n')}\n]`,
-      ...(lock !== undefined && { lock }),
+      ...data,
     },
+    ...packed,
   }
 }
 
@@ -132,7 +154,7 @@ export function staleObjects(before: Inventory, desired: readonly KubeObject[]):
 export async function writeInventory(client: KubeClient, inventory: Inventory): Promise<void> {
   const desired = renderInventory(inventory)
   const live = await client.get(configMapRef(inventory.cloud))
-  if (live && JSON.stringify(sortedEntries(live['data'])) === JSON.stringify(sortedEntries(desired['data']))) return
+  if (live && isSameContent(live, desired)) return
   if (live && !isManagedByStackloom(live)) {
     const { name } = configMapRef(inventory.cloud)
     const facts = { kind: 'ConfigMap', namespace: SYSTEM_NAMESPACE, name, owner: 'Stackloom did not create it' }
@@ -140,6 +162,12 @@ export async function writeInventory(client: KubeClient, inventory: Inventory): 
   }
   // No other manager has fields in this object, so forcing overrides nothing.
   await client.apply(desired, { fieldManager: FIELD_MANAGER, force: true })
+}
+
+function isSameContent(a: KubeObject, b: KubeObject): boolean {
+  const fields = ({ data, binaryData }: KubeObject): string =>
+    JSON.stringify([sortedEntries(data), sortedEntries(binaryData)])
+  return fields(a) === fields(b)
 }
 
 function sortedEntries(data: unknown): readonly (readonly [string, unknown])[] {
