@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { commands } from '../src/cli/commands.ts'
 import { loadCommand } from './command-pages.ts'
-import { docPages, findDocCommands, findOutputDifference } from './doc-commands.ts'
+import { docPages, findDocCommands, findOutputDifference, pageSandbox } from './doc-commands.ts'
 import { filesBelow } from './files.ts'
 
 describe('the commands of a page', () => {
@@ -41,6 +41,12 @@ describe('the commands of a page', () => {
       { command: 'x', line: 5, before: 'edit' },
       { command: 'y', line: 6 },
     ])
+  })
+
+  it('may need an answer of the reader, besides what was done before', () => {
+    const page = '<!-- before: edit -->\n<!-- answer: y -->\n```console\n$ up\n```\n'
+    expect(findDocCommands(page)).toEqual([{ command: 'up', line: 4, before: 'edit', answer: 'y' }])
+    expect(pageSandbox('# A\n\n<!-- sandbox: guide -->\n')).toBe('guide')
   })
 
   it('print what the page shows, with … for the rest', () => {

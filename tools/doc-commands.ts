@@ -4,6 +4,8 @@
  * A block is run unless a mark above it gives the reason: `<!-- not run: REASON -->`. A mark in the first lines of a page
  * is `<!-- commands not run: REASON -->` and counts for the whole page; `<!-- run -->` excepts a block. What the reader
  * does between two blocks, such as an edit, is `<!-- before: COMMAND -->`, which also excepts the block.
+ * `<!-- sandbox: NAME -->` says that a page's commands need a cluster: all pages with one name share a sandbox and a folder.
+ * `<!-- answer: KEY -->` is the key that the reader presses at a question.
  */
 
 export interface DocCommand {
@@ -16,6 +18,8 @@ export interface DocCommand {
   readonly notRun?: string
   /** What a test runs before it. */
   readonly before?: string
+  /** The key that the reader presses at a question. */
+  readonly answer?: string
 }
 
 /** Pages with commands for users; findings and decisions are generated or about the past. */
@@ -28,21 +32,33 @@ interface Block {
   readonly kind: 'console' | 'sh' | 'indented'
   readonly line: number
   readonly lines: readonly string[]
-  readonly mark?: string
+  readonly marks: Marks
 }
+
+/** The text of each mark, by its word; empty for a mark without text. */
+type Marks = ReadonlyMap<string, string>
 
 export function findDocCommands(page: string): readonly DocCommand[] {
   const notRun = /^<!-- commands not run: (.+?) -->$/m.exec(page)?.[1]
-  return findBlocks(page).flatMap(({ mark, ...block }) => {
-    const [, word = '', text = ''] = /^<!-- (run|not run|before)(?:: (.+))? -->$/.exec(mark ?? '') ?? []
-    const reason = word === 'not run' ? text : word === '' ? notRun : undefined
+  return findBlocks(page).flatMap((block) => {
+    const { marks } = block
+    const isRun = ['run', 'before', 'answer'].some((word) => marks.has(word))
+    const reason = marks.get('not run') ?? (isRun ? undefined : notRun)
+    const before = marks.get('before')
+    const answer = marks.get('answer')
     const commands = block.kind === 'console' ? splitConsole(block) : splitScript(block)
     return commands.map((command, index) => ({
       ...command,
       ...(reason !== undefined && { notRun: reason }),
-      ...(word === 'before' && index === 0 && { before: text }),
+      ...(before !== undefined && index === 0 && { before }),
+      ...(answer !== undefined && { answer }),
     }))
   })
+}
+
+/** The sandbox that the commands of a page need; undefined for a page whose commands need none. */
+export function pageSandbox(page: string): string | undefined {
+  return /^<!-- sandbox: (.+?) -->$/m.exec(page)?.[1]
 }
 
 /** Whether the commands of a page start in an empty folder instead of one with a site file. */
@@ -63,14 +79,14 @@ function findBlocks(page: string): readonly Block[] {
       if (index < 0) throw new Error(`line ${start + 1}: the block has no end`)
       const content = lines.slice(start + 1, index).map((line) => line.slice(indent.length))
       if (kind === 'console' || kind === 'sh') {
-        blocks.push({ kind, line: start + 2, lines: content, ...markAbove(lines, start) })
+        blocks.push({ kind, line: start + 2, lines: content, marks: marksAbove(lines, start) })
       }
       index += 1
     } else if (isIndented(lines, start)) {
       while (index < lines.length && /^ {4}/.test(lines[index] ?? '')) index += 1
       const block = lines.slice(start, index).map((line) => line.slice(4))
       if (block.some((line) => COMMAND.test(line))) {
-        blocks.push({ kind: 'indented', line: start + 1, lines: block, ...markAbove(lines, start) })
+        blocks.push({ kind: 'indented', line: start + 1, lines: block, marks: marksAbove(lines, start) })
       }
     } else index += 1
   }
@@ -85,13 +101,15 @@ function isIndented(lines: readonly string[], index: number): boolean {
   return /^ {4}\S/.test(lines[index] ?? '') && (lines[index - 1] ?? '') === ''
 }
 
-function markAbove(lines: readonly string[], start: number): { readonly mark?: string } {
-  const above =
-    lines
-      .slice(0, start)
-      .findLast((line) => line !== '')
-      ?.trim() ?? ''
-  return above.startsWith('<!-- ') ? { mark: above } : {}
+function marksAbove(lines: readonly string[], start: number): Marks {
+  const marks = new Map<string, string>()
+  for (let index = start - 1; index >= 0; index -= 1) {
+    const line = lines[index]?.trim() ?? ''
+    const [, word, text = ''] = /^<!-- (run|not run|before|answer)(?:: (.+))? -->$/.exec(line) ?? []
+    if (word !== undefined) marks.set(word, text)
+    else if (line !== '') break
+  }
+  return marks
 }
 
 function splitConsole({ lines, line: first }: Block): readonly DocCommand[] {

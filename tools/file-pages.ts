@@ -123,7 +123,8 @@ function formatType(schema: FileSchema): string {
   if (anyOf) return [...new Set(anyOf.map(formatType))].join(' or ')
   if (schema.const !== undefined) return code(schema.const)
   if (schema.enum) return schema.enum.map(code).join(', ')
-  if (items) return `list${schema.maxItems === undefined ? '' : ` (at most ${schema.maxItems})`} of ${formatType(items)}`
+  if (items)
+    return `list${schema.maxItems === undefined ? '' : ` (at most ${schema.maxItems})`} of ${formatType(items)}`
   if (typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0)
     return `mapping to ${formatType(additionalProperties)}`
   return formatScalar(schema)

@@ -1,0 +1,79 @@
+/** Runs the commands of pages in one shell, as a reader would, and compares what they print with what the pages show. */
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { buildInto } from '../tools/build.ts'
+import { type DocCommand, docPages, findOutputDifference } from '../tools/doc-commands.ts'
+import { filesBelow } from '../tools/files.ts'
+
+export interface DocPage {
+  readonly name: string
+  readonly text: string
+}
+
+export interface PageCommand extends DocCommand {
+  readonly page: string
+}
+
+export function readDocPages(): readonly DocPage[] {
+  return docPages(filesBelow('.', 'docs')).map((name) => ({ name, text: readFileSync(name, 'utf8') }))
+}
+
+/** Builds the program into a folder, and returns the folder for PATH. */
+export async function buildForDocs(folder: string): Promise<string> {
+  cpSync('bin', path.join(folder, 'bin'), { recursive: true })
+  copyFileSync('package.json', path.join(folder, 'package.json'))
+  await buildInto(path.join(folder, 'dist'), 'test')
+  return path.join(folder, 'bin')
+}
+
+/** A folder with the files that pages use. */
+export function makeReaderFolder(folder: string): void {
+  mkdirSync(folder)
+  cpSync('examples/install-yamls', folder, { recursive: true })
+  for (const name of ['examples', 'docs']) cpSync(name, path.join(folder, name), { recursive: true })
+}
+
+/** Returns a problem for each command that fails or prints something else than its page shows. */
+export function runDocCommands(
+  commands: readonly PageCommand[],
+  options: { readonly bin: string; readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
+): readonly string[] {
+  const { bin, cwd, env } = options
+  const { stdout } = spawnSync('bash', ['-c', commands.map(formatStep).join('')], {
+    cwd,
+    env: { PATH: `${bin}:${process.env['PATH']}`, HOME: cwd, NO_COLOR: '1', COLUMNS: '80', ...env },
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  })
+  return commands.flatMap((command, index) => {
+    const [, before, printed, status] = stepPattern(index).exec(stdout) ?? []
+    const problem =
+      status === undefined
+        ? `did not end: ${stdout.slice(-2000)}`
+        : findProblem(command, Number(status), `${before}`, `${printed}`)
+    return problem === undefined ? [] : [`${command.page}:${command.line}: ${command.command}: ${problem}`]
+  })
+
+  function formatStep({ command, before = '', answer }: PageCommand, index: number): string {
+    const file = path.join(cwd, `.command-${index}.sh`)
+    // A question is asked on a terminal only, and `script` gives the command one.
+    if (answer !== undefined) writeFileSync(file, command)
+    const run = answer === undefined ? command : `printf '%s\\n' '${answer}' | script -qec 'bash ${file}' /dev/null`
+    return [`exec 2>&1`, mark(index, 'before'), before, mark(index, 'run'), run, endMark(index), ''].join('\n')
+  }
+}
+
+const mark = (index: number, step: string): string => `printf '\\001${index} ${step}\\n'`
+const endMark = (index: number): string => `printf '\\n\\001${index} end %s\\n' "$?"`
+
+function stepPattern(index: number): RegExp {
+  return new RegExp(`\\u0001${index} before\\n([^]*)\\u0001${index} run\\n([^]*)\\n\\u0001${index} end (\\d+)\\n`)
+}
+
+function findProblem({ output }: DocCommand, status: number, before: string, printed: string): string | undefined {
+  const expected = output?.some((line) => line.includes('error SL')) ? [1, 2] : [0]
+  if (!expected.includes(status)) return `ends with ${status}: ${before}${printed}`
+  const difference = output && findOutputDifference(output, printed.trimEnd().split('\n'))
+  return difference === undefined ? undefined : `does not print: ${difference}\n${printed}`
+}
