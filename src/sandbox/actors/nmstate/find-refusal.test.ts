@@ -43,6 +43,21 @@ describe('findRefusal', () => {
     expect(refuse(bridge('br0'), bridge('br1'))).toContain('Port eth2 is overbooked')
   })
 
+  it('refuses addresses on a port of a bridge', () => {
+    const bridge = { name: 'br0', type: 'linux-bridge', state: 'up', bridge: { port: [{ name: 'eth1.21' }] } }
+    expect(refuse(vlan(21, ipv4('172.17.0.5', 24)), bridge)).toMatch(
+      /eth1\.21 cannot have IP enabled .* controller br0/,
+    )
+    expect(refuse(vlan(21, { ipv4: { enabled: false } }), bridge)).toBeUndefined()
+  })
+
+  it('refuses a rule for an interface that does not exist', () => {
+    const rules = (iif: string) => ({ config: [{ iif, family: 'ipv4', 'route-table': 18_000, priority: 18_020 }] })
+    const judge = (iif: string) => findRefusal(before, { interfaces: [], 'route-rules': rules(iif) }, { nics })
+    expect(judge('eth9')).toContain('The interface eth9 required by route rule')
+    expect(judge('eth2')).toBeUndefined()
+  })
+
   it('refuses a route through an interface without addresses', () => {
     const routes = { config: [{ destination: '172.31.0.0/24', 'next-hop-interface': 'eth1.20' }] }
     expect(findRefusal(before, { interfaces: [], routes }, { nics })).toContain('IPv4 disabled')

@@ -1,6 +1,7 @@
 /**
  * Decides whether nmstate 2.2 refuses a desired state on a node: what its own checks refuse, and what a kernel does not
- * enact. The messages are those of nmstate. Pure; `test/real/rehearse/nmstate-actor.test.ts` compares it with nmstate.
+ * enact. The messages are those of nmstate. Pure; `nmstate-checks.test.ts` and `nmstate-actor.test.ts` in
+ * `test/real/rehearse` compare it with nmstate.
  */
 import { isRecord } from '../../../api/json.ts'
 import { applyDesiredState, type Interface, type NetworkState } from './enactments.ts'
@@ -189,6 +190,15 @@ const wrongPorts: Rule = (view) => {
   return undefined
 }
 
+/** A port of a bridge or bond has no addresses of its own. */
+const portWithAddresses = forEachUp((iface, { after }) => {
+  const hasAddresses = families.some(({ name }) => section(iface, name)['enabled'] === true)
+  const controller = [...after.values()].find((other) => portNames(other).includes(iface.name))
+  return hasAddresses && controller
+    ? `InvalidArgument: Interface ${iface.name} cannot have IP enabled as it is attached to controller ${controller.name} where IP is not allowed on its port`
+    : undefined
+})
+
 const missingMode = forEachUp((iface, { after }) =>
   iface['type'] === 'bond' && section(after.get(iface.name), 'link-aggregation')['mode'] === undefined
     ? `InvalidArgument: Bond mode is mandatory for new bond interface: ${iface.name}`
@@ -213,8 +223,12 @@ const wrongRoute: Rule = ({ state, desired, after }) => {
   return undefined
 }
 
-const wrongRule: Rule = ({ state }) => {
-  for (const rule of configured(state['route-rules'])) {
+const wrongRule: Rule = (view) => {
+  for (const rule of configured(view.state['route-rules'])) {
+    const { iif, family, priority, 'route-table': table } = rule
+    if (rule['state'] !== 'absent' && typeof iif === 'string' && !exists(iif, view)) {
+      return `InvalidArgument: The interface ${iif} required by route rule family: ${String(family)} priority: ${String(priority)} route-table: ${String(table)} iif: ${iif} does not exists`
+    }
     const isEmpty = ['ip-from', 'ip-to', 'family'].every((field) => rule[field] === undefined)
     if (rule['state'] !== 'absent' && isEmpty) return "InvalidArgument: Neither ip-from, ip-to nor family is defined ''"
   }
@@ -229,6 +243,7 @@ const rules: readonly Rule[] = [
   longName,
   missingMode,
   wrongPorts,
+  portWithAddresses,
   parentAbsent,
   wrongRoute,
   wrongRule,
