@@ -79,8 +79,9 @@ export const nicNamesDiffer = problem<{ owner: string; nic: string; names: strin
 export const duplicateBridge = problem<{ a: string; b: string; name: string }>({
   code: 'SL2208',
   severity: 'error',
-  message: ({ a, b, name }) => `${a} and ${b} both name an interface ${name}, and they are on different segments`,
-  remedy: ({ b }) => `leave the name of ${b} to the planner, or choose another one`,
+  message: ({ a, b, name }) => `${a} and ${b} both name an interface ${name}, which a node has only once`,
+  remedy: ({ b }) =>
+    `leave the name of ${b} to the planner, or choose another one; if a NIC has the wrong name, correct it at the nodes`,
 })
 
 export const noBridge = problem<{ owner: string }>({

@@ -5,6 +5,7 @@ import type { Locate } from '../address-reader.ts'
 import { describeSegment, type Placement, STANDARD_MTU } from '../draft/draft.ts'
 import { listDevices, NAME_LIMIT } from '../draft/interfaces.ts'
 import {
+  duplicateBridge,
   mtuAboveBase,
   nicNamesDiffer,
   trunkHasNetwork,
@@ -89,6 +90,8 @@ function lintNames(site: Site, request: NetworkRequest, placement: Placement, lo
   const { owner } = request
   const findings: Finding[] = []
   const names = listDevices(site.cluster.nodes, request.nic)
+  const { nodes, bonds } = site.cluster
+  const cards = new Set([...nodes.flatMap(({ nics }) => Object.values(nics)), ...bonds.flatMap(({ ports }) => ports)])
   if (placement.vlan === undefined && !placement.bridge && names.length > 1) {
     const facts = { owner, nic: request.nic, names: names.join(' and ') }
     findings.push(finding(nicNamesDiffer, facts, { where: locate(settingPathOrCloud(request, 'nic')) }))
@@ -97,6 +100,11 @@ function lintNames(site: Site, request: NetworkRequest, placement: Placement, lo
     ['interface', placement.carrier],
     ['bridge', placement.bridge],
   ] as const) {
+    const isCreated = key === 'bridge' || placement.vlan !== undefined
+    if (name && isCreated && cards.has(name)) {
+      const facts = { a: 'a NIC of the cluster', b: owner, name }
+      findings.push(finding(duplicateBridge, facts, { where: locate(settingPathOrCloud(request, key)) }))
+    }
     // Names of NICs are checked with the nodes.
     if (!name || name.length <= NAME_LIMIT || names.includes(name)) continue
     findings.push(finding(interfaceTooLong, { owner, name }, { where: locate(settingPathOrCloud(request, key)) }))

@@ -1,14 +1,20 @@
-/** Validates every desired state that we write, up and absent, with `nmstatectl validate`, which needs no node. */
+/**
+ * Validates every desired state that we write, up and absent, with `nmstatectl validate`, and the whole state of every node with
+ * the checks that nmstate makes before it touches a node (`nmstatectl gc`). Neither needs a node.
+ */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
-import { absentInterfaces } from '../../../src/deploy/node-policies.ts'
+import { absentInterfaces, selectedNode } from '../../../src/deploy/node-policies.ts'
+import type { Plan } from '../../../src/plan/plan.ts'
 import { renderBasePolicies, renderCloudPolicies } from '../../../src/render/nmstate.ts'
+import { applyDesiredState, type NetworkState } from '../../../src/sandbox/actors/nmstate/enactments.ts'
 import { writeYaml } from '../../../src/yaml/write.ts'
 import { hasNmstatectl, nmstatectlPath } from '../../../tools/nmstatectl.ts'
+import { planArchitecture, requireArchitecture } from '../../architecture.ts'
 import { exampleSites, planExample } from '../../examples.ts'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-nmstate-'))
@@ -44,6 +50,26 @@ function absentOf(policies: readonly KubeObject[], others: readonly KubeObject[]
     .filter(({ state }) => state.interfaces.length > 0)
 }
 
+function translate(state: unknown): string | undefined {
+  const input = JSON.stringify(state)
+  const { status, stderr } = spawnSync(nmstatectlPath(), ['gc', '-'], { input, encoding: 'utf8' })
+  return status === 0 ? undefined : stderr
+}
+
+/** Nodes whose state, as all policies together leave it, nmstate refuses. */
+function untranslated(plan: Plan): readonly string[] {
+  const policies = [...renderBasePolicies(plan), ...plan.clouds.flatMap((cloud) => renderCloudPolicies(plan, cloud))]
+  return plan.from.cluster.nodes.flatMap(({ name }) => {
+    const states = upOf(policies.filter((policy) => selectedNode(policy) === name))
+    const whole = states.reduce<NetworkState>(
+      (before, { state }) => applyDesiredState(before, state as NetworkState),
+      {},
+    )
+    const reason = translate(whole)
+    return reason === undefined ? [] : [`${plan.site} ${name}: ${reason}`]
+  })
+}
+
 describe('nmstate', () => {
   beforeEach((context) => {
     if (!hasNmstatectl()) context.skip('nmstatectl is not built; `make setup` builds it with cargo')
@@ -65,6 +91,21 @@ describe('nmstate', () => {
     expect([...refusals(up, 'up'), ...refusals(oneGoes, 'one-goes'), ...refusals(absent, 'absent')]).toEqual([])
     expect(up.length).toBeGreaterThan(0)
     expect(absent.length).toBeGreaterThan(0)
+  })
+
+  it.each(exampleSites)('translates the whole state of every node of %s', (name) => {
+    expect(untranslated(planExample(name))).toEqual([])
+  })
+
+  it('translates the whole state of every node of the sites of upstream', (context) => {
+    const plans = planArchitecture(requireArchitecture(context))
+    expect(plans.size).toBeGreaterThan(20)
+    expect([...plans.values()].flatMap(untranslated)).toEqual([])
+  })
+
+  it('translates no bridge with the name of its NIC', () => {
+    const bridge = { name: 'ospbr', type: 'linux-bridge', state: 'up', bridge: { port: [{ name: 'ospbr' }] } }
+    expect(translate({ interfaces: [bridge] })).toContain('nested interface')
   })
 
   it('refuses an invalid state', () => {
