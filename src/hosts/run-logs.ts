@@ -1,7 +1,8 @@
 /** Adds the failed task and its cause to the failures of hosts, from the logs of their Ansible runs. Pure. */
-import { parseAnsibleFailures } from './ansible-output.ts'
+import type { KubeObject } from '../api/object.ts'
 import type { HostFailure } from './deployment-outcome.ts'
 import type { HostState } from './judge-hosts.ts'
+import { findFailures, readFailures } from './kept-failures.ts'
 
 export interface FailedRun {
   readonly namespace: string
@@ -25,13 +26,23 @@ function formatRun({ namespace, deployment }: FailedRun, service = '', host = ''
   return [namespace, deployment, service, host].join('/')
 }
 
-export function addCauses(states: readonly HostState[], logs: readonly RunLog[]): readonly HostState[] {
+/** From the logs while they exist, and from what was kept with the deployments. */
+export function addCauses(
+  states: readonly HostState[],
+  logs: readonly RunLog[],
+  deployments: readonly KubeObject[] = [],
+): readonly HostState[] {
+  const found = [
+    ...deployments.flatMap((object) => {
+      const { namespace = '', name } = object.metadata
+      return readFailures(object).map((failure) => ({ namespace, deployment: name, ...failure }))
+    }),
+    ...logs.flatMap((log) => findFailures(log).map((failure) => ({ ...log, ...failure }))),
+  ]
   const known = new Map(
-    logs.flatMap((log) =>
-      parseAnsibleFailures(log.output).flatMap(({ host, task, cause }) =>
-        // A failure without a service may be of any.
-        ['', log.service].map((service) => [formatRun(log, service, host), { task, cause }] as const),
-      ),
+    found.flatMap(({ host, task, cause, ...run }) =>
+      // A failure without a service may be of any.
+      ['', run.service].map((service) => [formatRun(run, service, host), { task, cause }] as const),
     ),
   )
   if (known.size === 0) return states

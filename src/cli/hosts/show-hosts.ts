@@ -1,8 +1,11 @@
 /** Implements `stackloom hosts`: one line per group of hosts in the same state, or every host with `-o wide`. */
 import pc from 'picocolors'
 import { groupBy } from '../../api/collections.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { formatGroupKind, indexSnapshot, type Snapshot } from '../../api/snapshot.ts'
 import type { ExitCode } from '../../errors/failure.ts'
 import { groupCauses } from '../../hosts/ansible-output.ts'
+import { deploymentKind } from '../../hosts/data-plane.ts'
 import { explainState, foldHosts, formatAlike, formatHostNames, verdictNames } from '../../hosts/fold-hosts.ts'
 import type { HostState, Verdict } from '../../hosts/judge-hosts.ts'
 import { isSelected } from '../../hosts/plan-host-deployments.ts'
@@ -48,7 +51,8 @@ async function gather(
   if (options.from !== undefined) {
     const { parseInventories } = await import('../../deploy/deployment-status.ts')
     const gathered = await gatherDumpedHosts(options.from, io)
-    return { gathered, cloudNames: createCloudNames(parseInventories(gathered.snapshot)) }
+    const states = addCauses(gathered.states, [], listDeployments(gathered.snapshot))
+    return { gathered: { ...gathered, states }, cloudNames: createCloudNames(parseInventories(gathered.snapshot)) }
   }
   const { openCluster } = await import('../cluster.ts')
   const { readKnownInventories } = await import('./cloud-names.ts')
@@ -58,11 +62,15 @@ async function gather(
     const inventories = await readKnownInventories(connection.client)
     const gathered = await gatherLiveHosts(connection.client, io.stop)
     const logs = await readRunLogs(connection, failedRuns(gathered.states), io.stop)
-    const states = addCauses(gathered.states, logs)
+    const states = addCauses(gathered.states, logs, listDeployments(gathered.snapshot))
     return { gathered: { ...gathered, states }, cloudNames: createCloudNames(inventories) }
   } finally {
     await connection.close()
   }
+}
+
+function listDeployments(snapshot: Snapshot): readonly KubeObject[] {
+  return indexSnapshot(snapshot).all(formatGroupKind(deploymentKind))
 }
 
 function filterStates(
