@@ -16,6 +16,7 @@ import * as dataplaneRuns from '../../dataplane/findings/runs.ts'
 import * as deployAccess from '../../deploy/findings/access.ts'
 import * as deployAdopt from '../../deploy/findings/adopt.ts'
 import * as deployDown from '../../deploy/findings/down.ts'
+import * as deployHostRemoval from '../../deploy/findings/host-removal.ts'
 import * as deployHosts from '../../deploy/findings/hosts.ts'
 import * as deployUp from '../../deploy/findings/up.ts'
 import * as deployUpdate from '../../deploy/findings/update.ts'
@@ -71,6 +72,7 @@ const modules: readonly object[] = [
   deployAccess,
   deployAdopt,
   deployDown,
+  deployHostRemoval,
   deployHosts,
   deployUp,
   deployUpdate,

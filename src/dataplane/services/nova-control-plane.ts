@@ -5,13 +5,13 @@
  * The cell names Keystone and the Secret of the password, but a password is sent only to the endpoints of the KeystoneAPI
  * in its namespace. Every unexpected answer is an error: a caller must not take no answer for zero instances.
  */
-import { Agent, fetch, type RequestInit, type Response } from 'undici'
 import { formatError } from '../../errors/failure.ts'
 import { finding } from '../../errors/finding.ts'
 import type { KubeReader } from '../../kube/client.ts'
 import { execInPod } from '../../kube/pod-exec.ts'
 import type { Transport } from '../../kube/transport.ts'
-import { guardedDispatcher, type WriteGuard } from '../../kube/write-guard.ts'
+import type { WriteGuard } from '../../kube/write-guard.ts'
+import { openSession } from '../../openstack/session.ts'
 import { secretKind, secretValue } from '../caches.ts'
 import { foreignKeystone } from '../findings/data-plane.ts'
 import type { NovaCell } from '../kinds/nova.ts'
@@ -59,13 +59,10 @@ export interface CloudAccess {
 /** On pods of the sandbox, in which nothing can be executed. */
 const SIMULATED_ANNOTATION = 'sandbox.stackloom.dev/played'
 const TIMEOUT_MS = 30_000
-/** A thousand instances, which is Nova's limit for a page, are a tenth of it. */
-const MAX_RESPONSE_BYTES = 4 * 2 ** 20
 /** The certificate authorities of the cloud, where it uses TLS. */
 const CA_SECRET = 'combined-ca-bundle'
 const CA_KEY = 'tls-ca-bundle.pem'
 export const keystoneApis = { apiVersion: 'keystone.openstack.org/v1beta1', kind: 'KeystoneAPI' } as const
-const MICROVERSION = { 'OpenStack-API-Version': 'compute 2.53' }
 
 export function createNovaControlPlane(access: CloudAccess): ControlPlane {
   const { client, transport, guard, timeoutMs = TIMEOUT_MS } = access
@@ -108,15 +105,6 @@ function novaName({ metadata, spec }: NovaCell): string {
 
 type NovaApi = <T>(method: 'GET' | 'DELETE', path: string) => Promise<T>
 
-interface Token {
-  readonly token: {
-    readonly catalog?: readonly {
-      readonly type: string
-      readonly endpoints: readonly { readonly interface: string; readonly url: string }[]
-    }[]
-  }
-}
-
 async function openNovaApi(
   { client, guard, timeoutMs = TIMEOUT_MS }: CloudAccess,
   { namespace, cell }: ComputeHost,
@@ -130,33 +118,21 @@ async function openNovaApi(
     'ServicePassword',
   )
   if (password === undefined) throw new Error(`secret/${secret} has no ServicePassword`)
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)])
   const bundle = await client.get({ ...secretKind, namespace, name: CA_SECRET }, { signal: stop })
   const ca = secretValue(bundle, CA_KEY)
-  const dispatcher = new Agent({ maxResponseSize: MAX_RESPONSE_BYTES, ...(ca !== undefined && { connect: { ca } }) })
-  const guarded = guardedDispatcher(dispatcher, guard)
-  /** A redirect would carry the password or the token to another server. */
-  const send = (url: string, init: RequestInit): Promise<Response> =>
-    fetch(url, { ...init, signal, dispatcher: init.method === 'DELETE' ? guarded : dispatcher, redirect: 'error' })
-  const answer = await send(`${keystoneAuthURL.replace(/\/(v3\/?)?$/, '')}/v3/auth/tokens`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(passwordLogin(serviceUser, password)),
+  const api = await openSession({
+    authUrl: keystoneAuthURL,
+    user: serviceUser,
+    password,
+    project: 'service',
+    interface: 'internal',
+    ...(ca !== undefined && { ca }),
+    guard,
+    // Of all requests together.
+    signal: AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]),
+    timeoutMs,
   })
-  const token = answer.headers.get('x-subject-token')
-  if (!answer.ok || token === null) throw new Error(`Keystone answered ${answer.status}`)
-  const { catalog = [] } = ((await answer.json()) as Token).token
-  const endpoints = catalog.find(({ type }) => type === 'compute')?.endpoints ?? []
-  const endpoint = endpoints.find((endpoint) => endpoint.interface === 'internal') ?? endpoints[0]
-  if (!endpoint) throw new Error('the Keystone catalog has no compute endpoint')
-  return async <T>(method: string, path: string) => {
-    const response = await send(`${endpoint.url.replace(/\/$/, '')}${path}`, {
-      method,
-      headers: { 'x-auth-token': token, ...MICROVERSION },
-    })
-    if (!response.ok) throw new Error(`Nova answered ${response.status} to ${method} ${path}`)
-    return (response.status === 204 ? undefined : await response.json()) as T
-  }
+  return (method, path) => api('compute', method, path)
 }
 
 /** Throws unless the URL is an endpoint of a KeystoneAPI in the namespace of the cell. */
@@ -181,14 +157,4 @@ async function requireOwnKeystone(
 function parseOrigin(text: string): string | undefined {
   const url = URL.parse(text)
   return url && ['http:', 'https:'].includes(url.protocol) && !url.username ? url.origin : undefined
-}
-
-function passwordLogin(name: string, password: string): object {
-  const domain = { name: 'Default' }
-  return {
-    auth: {
-      identity: { methods: ['password'], password: { user: { name, domain, password } } },
-      scope: { project: { name: 'service', domain } },
-    },
-  }
 }

@@ -10,13 +10,11 @@ import { addOwnershipLabels } from '../../render/labels.ts'
 import { type RunReport, runStages } from '../../run/engine.ts'
 import type { EventSink } from '../../run/events.ts'
 import { type Stage, type StageContext, stageId } from '../../run/stage.ts'
-import { objectReadiness } from '../../verify/readiness/readiness.ts'
-import { defaultGrace, type Readiness } from '../../verify/readiness/verdict.ts'
 import { addObjects, type Inventory, readInventory, writeInventory } from '../inventory.ts'
-import { type LiveView, waitUntilReady } from '../live-view.ts'
-import { FIELD_MANAGER, objectRef } from '../object-changes.ts'
-import { retry } from '../retry.ts'
+import type { LiveView } from '../live-view.ts'
+import { objectRef } from '../object-changes.ts'
 import type { DiscoverHosts } from '../stages/data-plane-stage.ts'
+import { createAndWait } from './create-deployment.ts'
 
 /** Marks the deployments of `stackloom hosts deploy`, which an interrupted run finds by it. */
 export const HOSTS_LABEL = 'stackloom.dev/hosts'
@@ -67,23 +65,11 @@ async function deployAndWait(
   const { client, view } = options
   const { namespace, isFirst } = deployment
   const object = buildObject(deployment, owner)
-  const ref = objectRef(object)
-  if (!(await client.get(ref))) {
-    if (owner?.cloud !== undefined) {
-      const before = await readInventory(client, owner.cloud)
-      await writeInventory(client, addObjects(before, { ...owner, objects: [ref] }))
-    }
-    await retry(() => client.apply(object, { fieldManager: FIELD_MANAGER }), context)
-    context.emit({ kind: 'applied', change: 'created', object: ref })
-  }
-  const judge = (): Readiness =>
-    objectReadiness(ref, {
-      around: view.index(namespace),
-      now: context.clock.now(),
-      grace: defaultGrace,
-      nodes: [],
-    })
-  await waitUntilReady(judge, view, context, namespace)
+  await createAndWait({ client, view }, object, context, true, async () => {
+    if (owner?.cloud === undefined) return
+    const before = await readInventory(client, owner.cloud)
+    await writeInventory(client, addObjects(before, { ...owner, objects: [objectRef(object)] }))
+  })
   if (isFirst) context.emit({ kind: 'progress', message: await options.discoverHosts(namespace, context) })
 }
 

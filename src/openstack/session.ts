@@ -1,0 +1,131 @@
+/**
+ * Logs in to Keystone with a password and sends requests to the services of its catalog. Logs in again when the token ends.
+ *
+ * Every unexpected answer is an error: a caller must not take no answer for an empty list.
+ */
+import { Agent, fetch, type RequestInit, type Response } from 'undici'
+import { guardedDispatcher, type WriteGuard } from '../kube/write-guard.ts'
+
+const TIMEOUT_MS = 30_000
+/** A thousand instances, which is Nova's limit for a page, are a tenth of it. */
+const MAX_RESPONSE_BYTES = 4 * 2 ** 20
+
+const services = {
+  compute: { name: 'Nova', headers: { 'OpenStack-API-Version': 'compute 2.53' } },
+  network: { name: 'Neutron', headers: {} },
+  placement: { name: 'Placement', headers: { 'OpenStack-API-Version': 'placement 1.14' } },
+} as const
+
+export type CloudService = keyof typeof services
+
+export interface SessionOptions {
+  readonly authUrl: string
+  readonly user: string
+  readonly password: string
+  readonly project: string
+  /** Default: `Default`. */
+  readonly userDomain?: string
+  readonly projectDomain?: string
+  /** The endpoints to use: `internal` inside the cluster. */
+  readonly interface: 'internal' | 'public'
+  readonly ca?: string
+  /** Called when a request that changes something is about to be sent; nothing is sent when it throws. */
+  readonly guard: WriteGuard
+  readonly signal: AbortSignal
+  /** Of one request. */
+  readonly timeoutMs?: number
+}
+
+/** An answer of a service that is not a success. */
+export class CloudApiError extends Error {
+  readonly status: number
+  constructor(message: string, status: number) {
+    super(message)
+    this.name = 'CloudApiError'
+    this.status = status
+  }
+}
+
+export type CloudApi = <T>(
+  service: CloudService,
+  method: 'GET' | 'PUT' | 'POST' | 'DELETE',
+  path: string,
+  body?: object,
+) => Promise<T>
+
+interface Login {
+  readonly token: string
+  readonly catalog: readonly {
+    readonly type: string
+    readonly endpoints: readonly { readonly interface: string; readonly url: string }[]
+  }[]
+}
+
+export async function openSession(options: SessionOptions): Promise<CloudApi> {
+  const { ca, guard, timeoutMs = TIMEOUT_MS } = options
+  const dispatcher = new Agent({ maxResponseSize: MAX_RESPONSE_BYTES, ...(ca !== undefined && { connect: { ca } }) })
+  const guarded = guardedDispatcher(dispatcher, guard)
+  /** A redirect would carry the password or the token to another server. */
+  const send = (url: string, init: RequestInit, isGuarded: boolean): Promise<Response> =>
+    fetch(url, {
+      ...init,
+      signal: AbortSignal.any([options.signal, AbortSignal.timeout(timeoutMs)]),
+      dispatcher: isGuarded ? guarded : dispatcher,
+      redirect: 'error',
+    })
+  let login = await logIn(options, (url, init) => send(url, init, false))
+  return async <T>(service: CloudService, method: string, path: string, body?: object): Promise<T> => {
+    const { name, headers } = services[service]
+    const request = (): Promise<Response> =>
+      send(
+        `${findEndpoint(login, service, options.interface)}${path}`,
+        {
+          method,
+          headers: { 'x-auth-token': login.token, ...headers, ...(body && { 'content-type': 'application/json' }) },
+          ...(body && { body: JSON.stringify(body) }),
+        },
+        method !== 'GET',
+      )
+    let response = await request()
+    if (response.status === 401) {
+      login = await logIn(options, (url, init) => send(url, init, false))
+      response = await request()
+    }
+    if (!response.ok)
+      throw new CloudApiError(`${name} answered ${response.status} to ${method} ${path}`, response.status)
+    const text = await response.text()
+    return (text === '' ? undefined : JSON.parse(text)) as T
+  }
+}
+
+async function logIn(
+  options: SessionOptions,
+  send: (url: string, init: RequestInit) => Promise<Response>,
+): Promise<Login> {
+  const answer = await send(`${options.authUrl.replace(/\/(v3\/?)?$/, '')}/v3/auth/tokens`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(passwordLogin(options)),
+  })
+  const token = answer.headers.get('x-subject-token')
+  if (!answer.ok || token === null) throw new CloudApiError(`Keystone answered ${answer.status}`, answer.status)
+  const { catalog = [] } = ((await answer.json()) as { readonly token: Partial<Login> }).token
+  return { token, catalog }
+}
+
+function findEndpoint({ catalog }: Login, service: CloudService, side: SessionOptions['interface']): string {
+  const endpoints = catalog.find(({ type }) => type === service)?.endpoints ?? []
+  const endpoint = endpoints.find((candidate) => candidate.interface === side) ?? endpoints[0]
+  if (!endpoint) throw new Error(`the Keystone catalog has no ${service} endpoint`)
+  return endpoint.url.replace(/\/$/, '')
+}
+
+function passwordLogin(options: SessionOptions): object {
+  const { user, password, project, userDomain = 'Default', projectDomain = 'Default' } = options
+  return {
+    auth: {
+      identity: { methods: ['password'], password: { user: { name: user, domain: { name: userDomain }, password } } },
+      scope: { project: { name: project, domain: { name: projectDomain } } },
+    },
+  }
+}
