@@ -43,7 +43,10 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   deploy: { may: ['run', 'kube', 'openstack', 'render', 'verify', 'hosts', 'addresses'] },
   controllers: { may: ['kube', 'render'] },
   webhooks: { may: ['kube', 'render'] },
-  dataplane: { may: ['controllers', 'webhooks', 'exec', 'openstack', 'dataplane/service-definitions'], typesOf: ['operator'] },
+  dataplane: {
+    may: ['controllers', 'webhooks', 'exec', 'openstack', 'dataplane/service-definitions'],
+    typesOf: ['operator'],
+  },
   operator: { may: ['dataplane', 'hosts', 'addresses'] },
   lab: { may: ['run', 'exec', 'plan'] },
   doctor: { may: ['verify', 'addresses', 'hosts', 'certificates'] },
