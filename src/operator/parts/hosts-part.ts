@@ -1,8 +1,9 @@
-/** Defines the operator part that counts hosts by verdict as a metric. It reads only, and no Secrets. */
+/** Defines the operator part that serves the verdicts about hosts as a metric and as Events. It reads only, and no Secrets. */
 import { Gauge, type Registry } from 'prom-client'
 import { groupBy } from '../../api/collections.ts'
 import { deploymentKind, nodeSetKind, serviceKind, versionKind } from '../../hosts/data-plane.ts'
 import { type HostsInput, judgeHosts, verdicts } from '../../hosts/judge-hosts.ts'
+import { createHostObserver } from './host-events.ts'
 import type { OperatorPart, PartContext } from './part.ts'
 
 const READ = ['get', 'list', 'watch']
@@ -35,16 +36,18 @@ export const hostsPart: OperatorPart = {
   observe: { kinds, start: startHosts },
 }
 
-function startHosts({ runtime, metrics }: PartContext): void {
+function startHosts({ runtime, metrics, record }: PartContext): void {
   const [nodeSets, deployments, services, versions] = kinds.map((kind) => runtime.cache({ kind }))
-  registerHostMetrics(metrics.registry, () => ({
-    nodeSets: nodeSets?.list() ?? [],
-    deployments: deployments?.list() ?? [],
-    services: services?.list() ?? [],
-    versions: versions?.list() ?? [],
+  const input = (namespace?: string): HostsInput => ({
+    nodeSets: nodeSets?.list(namespace) ?? [],
+    deployments: deployments?.list(namespace) ?? [],
+    services: services?.list(namespace) ?? [],
+    versions: versions?.list(namespace) ?? [],
     content: () => ({ kind: 'ignored' }),
     certificates: [],
-  }))
+  })
+  registerHostMetrics(metrics.registry, input)
+  runtime.add(createHostObserver(input, (key) => nodeSets?.get(key), record))
 }
 
 /** Computed when Prometheus scrapes it; every verdict of a node set is present, so that an alert sees a zero. */
