@@ -1,0 +1,196 @@
+/**
+ * Tests how a host is drained and taken out of a cloud, on a real API server with the CRDs of the newest release. openstack-operator
+ * and the APIs of OpenStack are simulated (`test/openstack-server.ts`).
+ */
+import { spawn } from 'node:child_process'
+import path from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { KubeObject } from '../../../src/api/object.ts'
+import { getField } from '../../../src/api/raw-object.ts'
+import { selfCommand } from '../../../src/sandbox/sandbox-context.ts'
+import { useCluster } from '../../cluster.ts'
+import { count } from '../../counts.ts'
+import { useFolder } from '../../folder.ts'
+import { type SimulatedCloud, simulatedInstance, startSimulatedCloud } from '../../openstack-server.ts'
+import { prepareCluster, type RunningActors, runCommands, startActors } from './deployment-fixture.ts'
+
+const NAMESPACE = 'openstack'
+const DATA_PLANE = 'dataplane.openstack.org/v1beta1'
+const NETWORK = 'network.openstack.org/v1beta1'
+const NODE_SET = { apiVersion: DATA_PLANE, kind: 'OpenStackDataPlaneNodeSet', namespace: NAMESPACE, name: 'computes' }
+const DEPLOYMENT = { apiVersion: DATA_PLANE, kind: 'OpenStackDataPlaneDeployment' }
+const hosts = ['compute-0', 'compute-1', 'compute-2']
+const fullName = (host: string): string => `${host}.ctlplane.example.com`
+const object = (apiVersion: string, kind: string, name: string, fields: object): KubeObject => ({
+  apiVersion,
+  kind,
+  metadata: { name, namespace: NAMESPACE },
+  ...fields,
+})
+const kills = count({ test: 3, soak: 20 })
+
+describe('taking a host out', { timeout: 600_000 + kills * 120_000 }, () => {
+  const cluster = useCluster({ crds: '18.0-fr6', controllerManager: true })
+  const folder = useFolder()
+  let actors: RunningActors | undefined
+  let cloud: SimulatedCloud
+  let watching = true
+  let run: ReturnType<typeof runCommands>
+
+  const apply = (desired: KubeObject) => cluster.client.apply(desired, { fieldManager: 'administrator', force: true })
+
+  beforeAll(async () => {
+    run = runCommands(folder, cluster)
+    await prepareCluster(cluster.client, [])
+    actors = startActors(cluster.connection, ['openstack'])
+    await apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } })
+  }, 600_000)
+  afterAll(async () => {
+    watching = false
+    await actors?.stop()
+    await cloud.close()
+  })
+
+  /** A cloud with three hosts and instances on each, as after a deployment. */
+  beforeEach(async () => {
+    cloud = await startSimulatedCloud(hosts.map(fullName))
+    const instances = ['web', 'db', 'batch'].map((name, index) =>
+      simulatedInstance(name, fullName('compute-0'), index === 2 ? { status: 'SHUTOFF' } : {}),
+    )
+    cloud.instances.push(...instances, simulatedInstance('other', fullName('compute-1')))
+    const config = (auth: object): string => `${JSON.stringify({ clouds: { default: { auth } } })}\n`
+    const login = { auth_url: cloud.url, project_name: 'admin', username: 'admin' }
+    await apply(object('v1', 'ConfigMap', 'openstack-config', { data: { 'clouds.yaml': config(login) } }))
+    const secure = { 'secure.yaml': config({ password: 's3cret' }) }
+    await apply(object('v1', 'Secret', 'openstack-config-secret', { stringData: secure }))
+    await apply(
+      object(DATA_PLANE, 'OpenStackDataPlaneNodeSet', 'computes', {
+        spec: {
+          preProvisioned: true,
+          services: ['bootstrap', 'nova', 'ssh-known-hosts'],
+          nodeTemplate: { ansibleSSHPrivateKeySecret: 'ssh', ansible: { ansibleUser: 'cloud-admin' } },
+          nodes: Object.fromEntries(hosts.map((host) => [host, { hostName: host }])),
+        },
+      }),
+    )
+    const network = { name: 'ctlplane', subnetName: 'subnet1' }
+    await apply(object(NETWORK, 'IPSet', 'compute-0', { spec: { networks: [network] } }))
+    const reserved = { network: 'ctlplane', subnet: 'subnet1', address: '192.168.122.100' }
+    await apply(
+      object(NETWORK, 'Reservation', 'compute-0', { spec: { ipSetRef: {}, reservation: { ctlplane: reserved } } }),
+    )
+    void stopAgentsWhenStopped(cloud)
+  })
+
+  /** What the playbook does on the host: its agents no longer report. */
+  async function stopAgentsWhenStopped(current: SimulatedCloud): Promise<void> {
+    while (watching && current === cloud) {
+      const stopped = await cluster.client
+        .get({ ...DEPLOYMENT, namespace: NAMESPACE, name: 'stop-compute-0' })
+        .catch(() => undefined)
+      if (stopped && getField(stopped, 'status', 'deployed') === true) {
+        for (const agent of current.agents) if (agent.host === fullName('compute-0')) agent.alive = false
+        for (const service of current.services) if (service.host === fullName('compute-0')) service.state = 'down'
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+
+  const nodes = async (): Promise<readonly string[]> =>
+    Object.keys((getField(await cluster.client.get(NODE_SET), 'spec', 'nodes') ?? {}) as object)
+  const expectRemoved = async (): Promise<void> => {
+    expect(await nodes()).toEqual(['compute-1', 'compute-2'])
+    for (const kind of ['IPSet', 'Reservation'])
+      expect(
+        await cluster.client.get({ apiVersion: NETWORK, kind, namespace: NAMESPACE, name: 'compute-0' }),
+      ).toBeUndefined()
+    expect(cloud.services.map(({ host }) => host)).toEqual(['compute-1', 'compute-2'].map(fullName))
+    expect(cloud.agents.filter(({ host }) => host === fullName('compute-0'))).toEqual([])
+    expect(cloud.providers.map(({ name }) => name)).toEqual(['compute-1', 'compute-2'].map(fullName))
+    expect(cloud.instances.filter(({ host }) => host === fullName('compute-0'))).toEqual([])
+    expect(cloud.instances.map(({ status }) => status)).toEqual(['ACTIVE', 'ACTIVE', 'SHUTOFF', 'ACTIVE'])
+    expect(
+      (await cluster.client.list(DEPLOYMENT, { namespace: NAMESPACE })).items.map(({ metadata }) => metadata.name),
+    ).toEqual([])
+  }
+
+  it('only shows what would happen with --dry-run', async () => {
+    const { code, out } = await run('hosts', 'remove', 'compute-0', '--drain', '--dry-run', '-o', 'json')
+    expect(code).toBe(0)
+    const { steps } = JSON.parse(out) as {
+      readonly steps: readonly { readonly stage: string; readonly what: string }[]
+    }
+    expect(steps.find(({ stage }) => stage === 'drain')?.what).toContain('migrate 3: web (ACTIVE)')
+    expect(await nodes()).toEqual(hosts)
+    expect(cloud.requests.every((request) => request.startsWith('GET'))).toBe(true)
+  })
+
+  it('stops at instances without --drain, with Nova scheduling no more of them', async () => {
+    const { code, err } = await run('hosts', 'remove', 'compute-0', '--yes')
+    expect(code).toBe(1)
+    expect(err).toContain('SL7203')
+    expect(cloud.services[0]?.status).toBe('disabled')
+    expect(await nodes()).toEqual(hosts)
+  })
+
+  it('drains a host for maintenance and enables it again', async () => {
+    expect((await run('hosts', 'drain', 'compute-0', '--yes')).code).toBe(0)
+    expect(cloud.instances.filter(({ host }) => host === fullName('compute-0'))).toEqual([])
+    expect(cloud.services[0]).toMatchObject({ status: 'disabled', disabled_reason: 'stackloom hosts drain' })
+    expect((await run('hosts', 'enable', 'compute-0')).code).toBe(0)
+    expect(cloud.services[0]?.status).toBe('enabled')
+    expect(await nodes()).toEqual(hosts)
+  })
+
+  it('leaves nothing of the host, and proves it', async () => {
+    const { code, out, err } = await run('hosts', 'remove', 'compute-0', '--drain', '--yes', '-o', 'json')
+    expect(code, err).toBe(0)
+    const { proof } = JSON.parse(out) as {
+      readonly proof: readonly { readonly what: string; readonly isGone: boolean }[]
+    }
+    expect(proof.map(({ what }) => what)).toEqual([
+      'compute service',
+      'network agents',
+      'resource provider',
+      'node set',
+      'addresses',
+      'names',
+    ])
+    expect(proof.every(({ isGone }) => isGone)).toBe(true)
+    await expectRemoved()
+  })
+
+  /** Runs the program as a process; it is killed when the cloud gets its request of this number. */
+  function removeAndKill(moment: number): Promise<number | null> {
+    const [file = '', ...self] = selfCommand(path.resolve(import.meta.dirname, '../../../src/sandbox'))
+    const words = [
+      'hosts',
+      'remove',
+      'compute-0',
+      '-n',
+      NAMESPACE,
+      '--drain',
+      '--yes',
+      '--kubeconfig',
+      cluster.kubeconfig,
+    ]
+    const child = spawn(file, [...self, ...words], { cwd: folder, stdio: 'ignore' })
+    const from = cloud.requests.length
+    cloud.onRequest = (sent) => {
+      if (sent - from === moment) child.kill('SIGKILL')
+    }
+    return new Promise((resolve) => child.on('close', resolve))
+  }
+
+  it.for(Array.from({ length: kills }, (_, index) => 4 + Math.floor((index * 30) / kills)))(
+    'goes on after kill -9 at request %i of the cloud',
+    async (moment) => {
+      // No exit code means our signal; a run that needs fewer requests must succeed.
+      expect([null, 0]).toContain(await removeAndKill(moment))
+      cloud.onRequest = () => undefined
+      const { code, err } = await run('hosts', 'remove', 'compute-0', '-n', NAMESPACE, '--drain', '--yes')
+      expect(code, err).toBe(0)
+      await expectRemoved()
+    },
+  )
+})
