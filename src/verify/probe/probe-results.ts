@@ -76,6 +76,9 @@ export function evaluateProbes(
   })
 }
 
+/** Multus 4.2 compares routes with a value that its netlink library no longer returns. */
+const NO_DEFAULT_ROUTE = ': the pod does not have the default route of its annotation, which Multus 4.2 ignores'
+
 export function parseAnswers({ pod, tasks, output }: ProbeRun): {
   readonly answers: readonly Answer[]
   readonly missing: readonly FailedProbe[]
@@ -92,9 +95,11 @@ export function parseAnswers({ pod, tasks, output }: ProbeRun): {
     const isDeaf = task.kind === 'neighbours' && values?.length === 0
     return values && !isDeaf ? [{ pod, task, values }] : []
   })
-  const open = tasks.length - answers.length
-  const reason = `${open} of ${tasks.length} tests have no result`
-  return { answers, missing: open > 0 ? [{ cloud: pod.cloud, from: formatPodLocation(pod), reason }] : [] }
+  const answered = new Set(answers.map(({ task }) => task))
+  const open = tasks.filter((task) => !answered.has(task))
+  const cause = open.every(({ kind }) => kind === 'routed') ? NO_DEFAULT_ROUTE : ''
+  const reason = `${open.length} of ${tasks.length} tests have no result${cause}`
+  return { answers, missing: open.length > 0 ? [{ cloud: pod.cloud, from: formatPodLocation(pod), reason }] : [] }
 }
 
 /** The plan and the link-local addresses of all pods. */
