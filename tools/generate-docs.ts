@@ -1,5 +1,5 @@
 /**
- * Writes the generated pages: findings, commands, fields of site and lab files, the list of ADRs, the list of codes, and the parts of other pages
+ * Writes the generated pages: findings, commands, fields of site, lab and fleet files, the list of ADRs, the list of codes, and the parts of other pages
  * between marks. With `--check` it writes nothing and fails on a difference in either direction.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -40,6 +40,8 @@ const KINDS = `The kinds that \`stackloom operator\` serves, with every field. N
 the fields of infra-operator ([Operator](../guide/operator.md)); the others are the Role/Node API
 ([Data plane](../guide/data-plane.md)). \`stackloom operator crds --all\` prints the CustomResourceDefinitions.
 Generated from them by \`make docs\`.`
+const FLEET_FILE = `Every field of a fleet file: several sites. \`stackloom schema fleet\` prints the same as JSON Schema for editors;
+[Fleet](../guide/fleet.md) explains how the fields work together. ${GENERATED}`
 
 /** Describes each difference between the folder and the code. */
 export function findDrift(pages: Pages, folder: string): readonly string[] {
@@ -87,6 +89,7 @@ async function generatedFiles(): Promise<Pages> {
     ['docs/reference/site-file.md', filePage((await fileSchema('site')) as FileSchema, SITE_FILE)],
     ['docs/reference/lab-file.md', filePage((await fileSchema('lab')) as FileSchema, LAB_FILE)],
     ['docs/reference/kinds.md', crdPage(ownKinds(), KINDS)],
+    ['docs/reference/fleet-file.md', filePage((await fileSchema('fleet')) as FileSchema, FLEET_FILE)],
     ['docs/reference/compatibility.md', compatibilityPage()],
     ['docs/pictures/address-map.svg', drawPlan(plan)],
     ['docs/pictures/topology.svg', drawTopology(plan)],

@@ -36,6 +36,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   exec: { may: ['errors', 'files'] },
   kube: { may: ['clock', 'async', 'api', 'files'] },
   openstack: { may: ['kube'] },
+  fleet: { may: ['kube', 'plan'] },
   verify: { may: ['plan', 'dataplane/service-definitions'] },
   addresses: { may: ['verify'] },
   hosts: { may: ['dataplane/rules'] },
@@ -53,7 +54,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   sandbox: { may: ['kube', 'exec', 'dataplane/service-definitions', 'hosts'] },
   rehearse: { may: ['deploy', 'sandbox'] },
   console: { may: ['deploy', 'controllers', 'doctor', 'lab'] },
-  cli: { may: ['deploy', 'operator', 'lab', 'doctor', 'sandbox', 'rehearse', 'console'], top: true },
+  cli: { may: ['deploy', 'operator', 'lab', 'doctor', 'sandbox', 'rehearse', 'console', 'fleet'], top: true },
 }
 
 /** Every folder that `folder` may import, directly or not. */

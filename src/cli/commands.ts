@@ -47,7 +47,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'schema',
     group: 'Start',
-    summary: 'Print the JSON Schema of a site or lab file, for editors',
+    summary: 'Print the JSON Schema of a site, lab or fleet file',
     load: () => import('./schema/command.ts'),
   },
   {

@@ -11,14 +11,21 @@ export function parseDuration(text: string): number | undefined {
   return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNITS[unit] ?? 0), 0)
 }
 
+/** Parses the value of an option; in milliseconds. */
+export function readDuration(text: string): number {
+  const ms = parseDuration(text)
+  if (ms === undefined) throw new InvalidArgumentError('Write a duration such as 90s, 30m or 1h30m.')
+  return ms
+}
+
 /** `--timeout` of commands that wait; the value is in milliseconds. */
 export function timeoutOption(): Option {
   return new Option(
     '--timeout <duration>',
     'stop safely after this time, such as 90m; the same command resumes',
   ).argParser((text) => {
-    const ms = parseDuration(text)
-    if (ms === undefined || ms <= 0) throw new InvalidArgumentError('Write a duration such as 90s, 30m or 1h30m.')
+    const ms = readDuration(text)
+    if (ms <= 0) throw new InvalidArgumentError('Write a duration above zero, such as 90s, 30m or 1h30m.')
     return ms
   })
 }

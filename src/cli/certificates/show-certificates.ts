@@ -7,17 +7,17 @@ import type { ExitCode } from '../../errors/failure.ts'
 import { formatHostNames } from '../../hosts/fold-hosts.ts'
 import type { ClusterFlags } from '../cluster.ts'
 import type { CloudFlags } from '../deployment.ts'
+import type { FleetFlags } from '../fleet/fleet-option.ts'
 import { type CloudNames, createCloudNames, selectNamespaces } from '../hosts/cloud-names.ts'
 import type { Io } from '../io.ts'
 import { printFindings } from '../output/findings.ts'
-import { type Format, serialiseResult } from '../output/format.ts'
+import { serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 import { oneLine } from '../output/text.ts'
 import type { GatheredCertificates } from './gather-certificates.ts'
 
-export interface ShowOptions extends ClusterFlags, CloudFlags {
+export interface ShowOptions extends ClusterFlags, CloudFlags, FleetFlags {
   readonly from?: string
-  readonly output: Format
 }
 
 export async function showCertificates(options: ShowOptions, io: Io): Promise<ExitCode> {

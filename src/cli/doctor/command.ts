@@ -8,31 +8,32 @@ import type { ExitCode } from '../../errors/failure.ts'
 import { hasErrors, isFileLocation } from '../../errors/finding.ts'
 import { type ClusterFlags, gatherSnapshot, withClusterFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
+import { type FleetFlags, runOrFleet, withFleetFlag } from '../fleet/fleet-option.ts'
 import type { Io } from '../io.ts'
 import { codeScanningFormats, isCodeScanningFormat } from '../output/code-scanning-formats.ts'
 import { printFindings } from '../output/findings.ts'
-import { type Format, outputOption, serialiseResult } from '../output/format.ts'
+import { outputOption, serialiseResult } from '../output/format.ts'
 import { planNamedFile } from '../planning.ts'
 import { evidenceKinds, gatherEvidence } from './gather-evidence.ts'
 import { formatReport, formatRules } from './print-report.ts'
 
-interface Options extends ClusterFlags {
+export interface DoctorOptions extends ClusterFlags, FleetFlags {
   readonly file?: string
   readonly lock?: string
   readonly from?: string
   readonly save?: string
   readonly list?: boolean
-  readonly output: Format
 }
 
 /** When to print a progress message. */
 const SLOW_MS = 2_000
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  withExamples(withClusterFlags(command), [
+  withExamples(withFleetFlag(withClusterFlags(command), ['save', 'list']), [
     'stackloom doctor                         # the cluster of your kubeconfig',
     'stackloom doctor -f site.yaml            # also compare with the plan',
     'stackloom doctor -n openstack2 -o json   # one cloud, as JSON',
+    'stackloom doctor --fleet fleet.yaml      # every site, worst first',
     'stackloom doctor --from must-gather/     # read a folder of dumps',
     'stackloom doctor --save dump/            # diagnose, and keep the evidence for others',
     'stackloom doctor --list -o wide          # list all rules and the kinds they read',
@@ -48,10 +49,12 @@ export function define(command: Command, { io, act }: CommandContext): void {
     )
     .option('--list', 'list the rules instead of evaluating them')
     .addOption(outputOption(['table', 'wide', 'json', 'yaml', ...codeScanningFormats]))
-    .action((options: Options) => act(() => (options.list ? listRules(options, io) : runDoctor(options, io))))
+    .action((options: DoctorOptions) =>
+      act(() => (options.list ? listRules(options, io) : runOrFleet('doctor', options, io, runDoctor))),
+    )
 }
 
-async function listRules({ output }: Options, io: Io): Promise<ExitCode> {
+async function listRules({ output }: DoctorOptions, io: Io): Promise<ExitCode> {
   const page = { columns: io.columns, colour: io.colour.stdout, wide: output === 'wide' }
   const { catalogue } = await import('../explain/catalogue.ts')
   const data = rules.map(({ id, problem: { code, severity }, likelihood, looksAt, also, link }) => {
@@ -63,7 +66,7 @@ async function listRules({ output }: Options, io: Io): Promise<ExitCode> {
   return 0
 }
 
-async function runDoctor(options: Options, io: Io): Promise<ExitCode> {
+export async function runDoctor(options: DoctorOptions, io: Io): Promise<ExitCode> {
   const { output, namespace } = options
   const plan = await planNamedFile(options, io)
   const clouds = plan?.clouds.map((cloud) => cloud.namespace) ?? []
@@ -91,7 +94,7 @@ async function runDoctor(options: Options, io: Io): Promise<ExitCode> {
 }
 
 /** With what `verify` and `status` read, so that one dump answers all three. Values of Secrets are not in it. */
-async function saveEvidence(evidence: Snapshot, folder: string, options: Options, io: Io): Promise<void> {
+async function saveEvidence(evidence: Snapshot, folder: string, options: DoctorOptions, io: Io): Promise<void> {
   const { requiredKinds } = await import('../../verify/verify.ts')
   const { checks } = await import('../../verify/checks.ts')
   const { inventoryKinds, parseInventories, statusKinds } = await import('../../deploy/deployment-status.ts')

@@ -36,6 +36,7 @@ import * as errorsCommon from '../../errors/common.ts'
 import * as errorsFile from '../../errors/file.ts'
 import type { Problem, Severity } from '../../errors/finding.ts'
 import * as errorsNewFile from '../../errors/new-file.ts'
+import * as fleet from '../../fleet/findings.ts'
 import * as ini from '../../ini/findings.ts'
 import * as kubeApiServer from '../../kube/findings/api-server.ts'
 import * as kubeConnection from '../../kube/findings/connection.ts'
@@ -94,6 +95,7 @@ const modules: readonly object[] = [
   errorsCommon,
   errorsFile,
   errorsNewFile,
+  fleet,
   ini,
   ipam,
   kubeApiServer,

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { type CommandContext, withExamples } from '../command.ts'
 import { withCloudFlags } from '../deployment.ts'
 import { parseDuration, timeoutOption } from '../duration.ts'
+import { runOrFleet, withFleetFlag } from '../fleet/fleet-option.ts'
 import { eventsOption, outputOption } from '../output/format.ts'
 import type { ChangeOptions } from './change-host.ts'
 import type { DeployOptions } from './deploy-hosts.ts'
@@ -17,17 +18,20 @@ export function define(command: Command, context: CommandContext): void {
 }
 
 function defineShow(command: Command, { io, act }: CommandContext): void {
-  withExamples(withCloudFlags(command, 'show only this cloud'), [
+  withExamples(withFleetFlag(withCloudFlags(command, 'show only this cloud')), [
     'stackloom hosts                   # hosts in the same state are one line',
     'stackloom hosts --behind          # only those that a deployment would change',
     'stackloom hosts --cloud rhoso1 -o wide',
+    'stackloom hosts --fleet fleet.yaml --behind',
     'stackloom hosts --from must-gather/ -o json',
   ])
     .option('--behind', 'only hosts that lack what is declared, also those that were never deployed')
     .option('--failed', 'only hosts on which a deployment failed')
     .option('--from <dir>', 'read a folder of dumps instead of a live cluster')
     .addOption(outputOption(['table', 'wide', 'json', 'yaml']))
-    .action((options: ShowOptions) => act(async () => (await import('./show-hosts.ts')).showHosts(options, io)))
+    .action((options: ShowOptions) =>
+      act(async () => runOrFleet('hosts', options, io, (await import('./show-hosts.ts')).showHosts)),
+    )
 }
 
 function defineDeploy(command: Command, { io, act }: CommandContext): void {

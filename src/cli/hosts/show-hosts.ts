@@ -12,19 +12,19 @@ import { isSelected } from '../../hosts/plan-host-deployments.ts'
 import { addCauses, failedRuns } from '../../hosts/run-logs.ts'
 import type { ClusterFlags } from '../cluster.ts'
 import type { CloudFlags } from '../deployment.ts'
+import type { FleetFlags } from '../fleet/fleet-option.ts'
 import type { Io } from '../io.ts'
 import { printFindings } from '../output/findings.ts'
-import { type Format, serialiseResult } from '../output/format.ts'
+import { serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 import { oneLine } from '../output/text.ts'
 import { type CloudNames, createCloudNames, selectNamespaces } from './cloud-names.ts'
 import type { GatheredHosts } from './gather-hosts.ts'
 
-export interface ShowOptions extends ClusterFlags, CloudFlags {
+export interface ShowOptions extends ClusterFlags, CloudFlags, FleetFlags {
   readonly behind?: boolean
   readonly failed?: boolean
   readonly from?: string
-  readonly output: Format
 }
 
 export async function showHosts(options: ShowOptions, io: Io): Promise<ExitCode> {

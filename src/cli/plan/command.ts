@@ -10,16 +10,16 @@ import { type ClusterFlags, gatherSnapshot, withConnectionFlags } from '../clust
 import { type CommandContext, withExamples } from '../command.ts'
 import { selectClouds } from '../deployment.ts'
 import { writeOutput } from '../files.ts'
+import { type FleetFlags, runOrFleet, withFleetFlag } from '../fleet/fleet-option.ts'
 import type { Io } from '../io.ts'
 import { codeScanningFormats, isCodeScanningFormat } from '../output/code-scanning-formats.ts'
 import { countFindings, printFindings } from '../output/findings.ts'
-import { type Format, outputOption, serialise } from '../output/format.ts'
+import { outputOption, serialise } from '../output/format.ts'
 import { type Planning, type PlanningOptions, planFromFiles, saveLock, withPlanningOptions } from '../planning.ts'
 import { repeatable } from '../repeatable.ts'
 
-interface Options extends PlanningOptions, ClusterFlags {
+interface Options extends PlanningOptions, ClusterFlags, FleetFlags {
   readonly live?: boolean
-  readonly output: Format
   readonly cloud?: readonly string[]
   readonly check?: boolean
   readonly diff?: boolean
@@ -28,17 +28,21 @@ interface Options extends PlanningOptions, ClusterFlags {
 }
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  withExamples(withConnectionFlags(withPlanningOptions(command)), [
-    'stackloom plan                             # plans site.yaml, writes site.lock.yaml',
-    'stackloom plan --check --locked            # in a pipeline: is the lock up to date?',
-    'stackloom plan --check --locked -o sarif   # the findings for code scanning; -o github for annotations',
-    'stackloom plan --diff                      # what would change, and the risk of each change',
-    'stackloom plan --cloud rhoso2 -o wide      # one cloud of the plan',
-    'stackloom plan --picture plan.svg          # the address map',
-    'stackloom plan --topology site.svg         # nodes, NICs, VLANs, bridges, clouds, VIPs',
-    'stackloom plan --check --live              # also against what the cluster holds',
-    'stackloom plan --forget rhoso2             # rhoso2 is gone: free its addresses',
-  ])
+  withExamples(
+    withFleetFlag(withConnectionFlags(withPlanningOptions(command)), ['diff', 'picture', 'topology', 'forget']),
+    [
+      'stackloom plan                             # plans site.yaml, writes site.lock.yaml',
+      'stackloom plan --check --locked            # in a pipeline: is the lock up to date?',
+      'stackloom plan --check --locked -o sarif   # the findings for code scanning; -o github for annotations',
+      'stackloom plan --diff                      # what would change, and the risk of each change',
+      'stackloom plan --cloud rhoso2 -o wide      # one cloud of the plan',
+      'stackloom plan --picture plan.svg          # the address map',
+      'stackloom plan --topology site.svg         # nodes, NICs, VLANs, bridges, clouds, VIPs',
+      'stackloom plan --check --live              # also against what the cluster holds',
+      'stackloom plan --check --fleet fleet.yaml  # every site, and the subnets of sites that share routers',
+      'stackloom plan --forget rhoso2             # rhoso2 is gone: free its addresses',
+    ],
+  )
     .option('--cloud <cloud>', 'show only this cloud; all are planned; may be repeated', repeatable)
     .option('--check', 'write nothing; exit 1 if the lock would change')
     .option('--diff', 'write nothing; show what would change in the lock, with the risk of each change')
@@ -53,7 +57,16 @@ export function define(command: Command, { io, act }: CommandContext): void {
     .option('--picture <file>', 'draw the address map as SVG')
     .option('--topology <file>', 'draw nodes, NICs, segments and clouds: SVG, or Mermaid for a name ending in .mmd')
     .addOption(outputOption(['table', 'wide', 'json', 'yaml', 'name', ...codeScanningFormats]))
-    .action((options: Options) => act(() => plan(options, io)))
+    .action((options: Options) => act(() => (options.fleet === undefined ? plan(options, io) : planFleet(options, io))))
+}
+
+/** Locked: a lock that is not up to date is then a finding of its site. */
+function planFleet(options: Options, io: Io): Promise<ExitCode> {
+  if (options.check) return runOrFleet('plan', { ...options, locked: true }, io, plan)
+  throw failure(wrongUse, {
+    reason: '--fleet needs --check: locks are written site by site',
+    command: 'stackloom plan',
+  })
 }
 
 async function plan(options: Options, io: Io): Promise<ExitCode> {

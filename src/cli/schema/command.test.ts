@@ -163,6 +163,7 @@ describe('stackloom schema', () => {
     [[], 'Site'],
     [['site'], 'Site'],
     [['lab'], 'Lab'],
+    [['fleet'], 'Fleet'],
   ])('of %j is that of a %s file, with a description of every field', async (words, title) => {
     const io = testIo()
     expect(await main(['schema', ...words], io)).toBe(0)
@@ -176,7 +177,7 @@ describe('stackloom schema', () => {
   it('refuses another kind and lists the known ones', async () => {
     const io = testIo()
     expect(await main(['schema', 'cloud'], io)).toBe(2)
-    expect(io.err()).toContain('site, lab')
+    expect(io.err()).toContain('site, lab, fleet')
   })
 
   it('prints YAML with -o yaml', async () => {

@@ -1,4 +1,4 @@
-/** `stackloom schema`: prints the JSON Schema of site and lab files, for editors and other tools. */
+/** `stackloom schema`: prints the JSON Schema of site, lab and fleet files, for editors and other tools. */
 import { Argument, type Command } from 'commander'
 import { type CommandContext, withExamples } from '../command.ts'
 import { type Format, outputOption, serialise } from '../output/format.ts'
@@ -8,6 +8,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(command, [
     'stackloom schema > site.schema.json',
     'stackloom schema lab > lab.schema.json',
+    'stackloom schema fleet > fleet.schema.json',
     '# then as the first line of site.yaml, for editors with the YAML language server:',
     '# yaml-language-server: $schema=./site.schema.json',
   ])

@@ -2,8 +2,8 @@
 import type * as z from 'zod/v4/core'
 import type { KnownNames } from '../../api/json-schema.ts'
 
-export type FileKind = 'site' | 'lab'
-export const fileKinds: readonly FileKind[] = ['site', 'lab']
+export type FileKind = 'site' | 'lab' | 'fleet'
+export const fileKinds: readonly FileKind[] = ['site', 'lab', 'fleet']
 
 export async function fileSchema(kind: FileKind): Promise<object> {
   const { toJsonSchema } = await import('../../api/json-schema.ts')
@@ -34,4 +34,5 @@ const sources: Readonly<Record<FileKind, () => Promise<SchemaSource>>> = {
     const { labSchema, networkNames } = await import('../../api/lab.ts')
     return { schema: labSchema, title: 'Lab', names: { network: networkNames } }
   },
+  fleet: async () => ({ schema: (await import('../../api/fleet.ts')).fleetSchema, title: 'Fleet', names: {} }),
 }

@@ -11,25 +11,26 @@ import type { Readiness } from '../../verify/readiness/verdict.ts'
 import { type ClusterFlags, gatherSnapshot } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { type CloudFlags, type NamedCloud, selectClouds, withCloudFlags } from '../deployment.ts'
+import { type FleetFlags, runOrFleet, withFleetFlag } from '../fleet/fleet-option.ts'
 import type { Io } from '../io.ts'
 import { printFindings } from '../output/findings.ts'
-import { type Format, outputOption, serialiseResult } from '../output/format.ts'
+import { outputOption, serialiseResult } from '../output/format.ts'
 import { oneLine, truncate } from '../output/text.ts'
 
-interface Options extends ClusterFlags, CloudFlags {
+interface Options extends ClusterFlags, CloudFlags, FleetFlags {
   readonly all?: boolean
   readonly from?: string
   readonly dataPlane?: boolean
   readonly watch?: boolean
-  readonly output: Format
 }
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  withExamples(withCloudFlags(command, 'show only this cloud'), [
+  withExamples(withFleetFlag(withCloudFlags(command, 'show only this cloud'), ['watch', 'dataPlane']), [
     'stackloom status                  # only what is not ready',
     'stackloom status --cloud rhoso1 --all',
     'stackloom status --watch          # again after each change',
     'stackloom status --from must-gather/ -o json',
+    'stackloom status --fleet fleet.yaml   # every site, worst first',
     'stackloom status --data-plane     # nodes, phases, services, and what each is waiting for',
   ])
     .option('-a, --all', 'show what is ready too')
@@ -40,7 +41,8 @@ export function define(command: Command, { io, act }: CommandContext): void {
     .action((options: Options) =>
       act(async () => {
         const { dataPlaneStatus } = await import('./data-plane-status.ts')
-        const show = (target: Io) => (options.dataPlane ? dataPlaneStatus(options, target) : status(options, target))
+        const show = (target: Io) =>
+          options.dataPlane ? dataPlaneStatus(options, target) : runOrFleet('status', options, target, status)
         if (!options.watch) return show(io)
         if (options.from === undefined) return showChanges(show, io)
         throw failure(wrongUse, {

@@ -15,29 +15,31 @@ import { gatherSnapshot, refuseEmptyDump } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { selectClouds, withCloudFlags } from '../deployment.ts'
 import { writeOutput } from '../files.ts'
+import { type FleetFlags, runOrFleet, withFleetFlag } from '../fleet/fleet-option.ts'
 import type { Io } from '../io.ts'
 import { codeScanningFormats, isCodeScanningFormat } from '../output/code-scanning-formats.ts'
 import { printFindings } from '../output/findings.ts'
-import { type Format, outputOption, serialiseResult } from '../output/format.ts'
+import { outputOption, serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 import { failOnErrors, type Planning, type PlanningOptions, planFromFiles, withPlanningOptions } from '../planning.ts'
 import type { ProbeFlags } from './probe-command.ts'
 
-interface Options extends PlanningOptions, ProbeFlags {
+export interface VerifyOptions extends PlanningOptions, ProbeFlags, FleetFlags {
   readonly cloud?: readonly string[]
   readonly from?: string
   readonly askDns?: boolean
   readonly report?: string
-  readonly output: Format
 }
 
 export function define(command: Command, { io, act }: CommandContext): void {
-  withExamples(withCloudFlags(withPlanningOptions(command), 'check only this cloud and shared objects'), [
+  const described = withCloudFlags(withPlanningOptions(command), 'check only this cloud and shared objects')
+  withExamples(withFleetFlag(described, ['report', 'dryRun']), [
     'stackloom verify -f site.yaml                 # exit 0: proved, 1: a check failed, 3: one could not look',
     'stackloom verify --cloud rhoso2 -o json',
     'stackloom verify --report proof.html          # or proof.md',
     'stackloom verify --ask-dns                    # on a machine with access to the ctlplane networks',
     'stackloom verify --from must-gather/          # read a folder of dumps',
+    'stackloom verify --fleet fleet.yaml           # every site, worst first',
     'stackloom verify --probe                      # test with pods on every network and node',
     'stackloom verify --probe --dry-run            # print these pods only',
   ])
@@ -48,10 +50,10 @@ export function define(command: Command, { io, act }: CommandContext): void {
     .option('--probe-image <image>', 'image of the pods; must contain sh, ip, ping, arping and nc', 'busybox:1.37')
     .option('--dry-run', 'with --probe: print the pods without starting them')
     .addOption(outputOption(['table', 'json', 'yaml', ...codeScanningFormats]))
-    .action((options: Options) => act(() => run(options, io)))
+    .action((options: VerifyOptions) => act(() => runOrFleet('verify', options, io, runVerify)))
 }
 
-async function run(options: Options, io: Io): Promise<ExitCode> {
+export async function runVerify(options: VerifyOptions, io: Io): Promise<ExitCode> {
   const { checks } = await import('../../verify/checks.ts')
   const { requiredKinds, verify } = await import('../../verify/verify.ts')
   const { renderDocuments } = await import('../../render/render.ts')
@@ -100,7 +102,7 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
 async function formatVerification(
   report: Report,
   findings: readonly Finding[],
-  { output }: Options,
+  { output }: VerifyOptions,
   io: Io,
 ): Promise<string> {
   if (output === 'table') return renderTable(report.results, io)
@@ -109,14 +111,14 @@ async function formatVerification(
 }
 
 /** Unused entries of `spec.accept` for findings of this command, when all checks ran. */
-function findUnusedAcceptances({ plan, locate }: Planning, results: readonly CheckResult[], options: Options) {
+function findUnusedAcceptances({ plan, locate }: Planning, results: readonly CheckResult[], options: VerifyOptions) {
   const judges = (code: string): boolean =>
     code.startsWith('SL91') ? options.probe === true : /^SL9(0(?!5[23])|2)/.test(code)
   const findings = results.flatMap((result) => result.findings)
   return unusedAcceptances(findings, plan.from.accept, { locate, judges })
 }
 
-function describeSource({ from, context }: Options): string {
+function describeSource({ from, context }: VerifyOptions): string {
   if (from !== undefined) return `folder ${from}`
   return context === undefined ? 'live cluster' : `cluster of context ${context}`
 }

@@ -2,7 +2,7 @@
  * Plans the update of one cloud, and judges its progress by the conditions of the OpenStackVersion. Pure.
  */
 import type { KubeObject } from '../../api/object.ts'
-import { findCondition, formatObjectName, getField, getNumber, getString } from '../../api/raw-object.ts'
+import { findCondition, formatObjectName, getConditions, getField, getNumber, getString } from '../../api/raw-object.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { asFields } from '../../render/merge.ts'
@@ -60,6 +60,12 @@ export function planUpdate({ cloud, namespace, to, written }: UpdateRequest, liv
   }
   if (!version) return { ...facts, findings: [finding(noVersion, { cloud, namespace })] }
   return { ...facts, findings: updateFindings(facts, written) }
+}
+
+/** When a condition of the version last changed: after an update, when it ended. */
+export function lastTransition({ version }: UpdatePlan): string | undefined {
+  const times = version ? getConditions(version).flatMap(({ lastTransitionTime }) => lastTransitionTime ?? []) : []
+  return times.toSorted().at(-1)
 }
 
 /** The cloud runs the requested version already. */
