@@ -36,6 +36,8 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   exec: { may: ['errors', 'files'] },
   kube: { may: ['clock', 'async', 'api', 'files'] },
   openstack: { may: ['kube'] },
+  netbox: { may: ['plan'] },
+  images: { may: ['api'] },
   fleet: { may: ['kube', 'plan'] },
   verify: { may: ['plan', 'dataplane/service-definitions'] },
   addresses: { may: ['verify'] },
@@ -54,7 +56,10 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   sandbox: { may: ['kube', 'exec', 'dataplane/service-definitions', 'hosts'] },
   rehearse: { may: ['deploy', 'sandbox'] },
   console: { may: ['deploy', 'controllers', 'doctor', 'lab'] },
-  cli: { may: ['deploy', 'operator', 'lab', 'doctor', 'sandbox', 'rehearse', 'console', 'fleet'], top: true },
+  cli: {
+    may: ['deploy', 'operator', 'lab', 'doctor', 'sandbox', 'rehearse', 'console', 'fleet', 'images', 'netbox'],
+    top: true,
+  },
 }
 
 /** Every folder that `folder` may import, directly or not. */

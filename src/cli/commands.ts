@@ -45,6 +45,12 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./capacity/command.ts'),
   },
   {
+    name: 'netbox',
+    group: 'Start',
+    summary: 'Compare the plan with NetBox; export it, import pins',
+    load: () => import('./netbox/command.ts'),
+  },
+  {
     name: 'schema',
     group: 'Start',
     summary: 'Print the JSON Schema of a site, lab or fleet file',
@@ -97,6 +103,12 @@ export const commands: readonly CommandEntry[] = [
     group: 'Deploy',
     summary: 'List the stages of a deployment and what each waits for',
     load: () => import('./stages/command.ts'),
+  },
+  {
+    name: 'images',
+    group: 'Deploy',
+    summary: 'List images; configure and check a mirror for them',
+    load: () => import('./images/command.ts'),
   },
   {
     name: 'ipam',

@@ -37,6 +37,7 @@ import * as errorsFile from '../../errors/file.ts'
 import type { Problem, Severity } from '../../errors/finding.ts'
 import * as errorsNewFile from '../../errors/new-file.ts'
 import * as fleet from '../../fleet/findings.ts'
+import * as images from '../../images/findings.ts'
 import * as ini from '../../ini/findings.ts'
 import * as kubeApiServer from '../../kube/findings/api-server.ts'
 import * as kubeConnection from '../../kube/findings/connection.ts'
@@ -46,6 +47,7 @@ import * as labDoctor from '../../lab/findings/lab-doctor.ts'
 import * as labFile from '../../lab/findings/lab-file.ts'
 import * as labRun from '../../lab/findings/lab-run.ts'
 import * as labRenderedTree from '../../lab/findings/rendered-tree.ts'
+import * as netbox from '../../netbox/findings.ts'
 import * as operator from '../../operator/findings.ts'
 import * as planAddresses from '../../plan/findings/addresses.ts'
 import * as planCapacity from '../../plan/findings/capacity.ts'
@@ -96,6 +98,7 @@ const modules: readonly object[] = [
   errorsFile,
   errorsNewFile,
   fleet,
+  images,
   ini,
   ipam,
   kubeApiServer,
@@ -106,6 +109,7 @@ const modules: readonly object[] = [
   labKolla,
   labRenderedTree,
   labRun,
+  netbox,
   operator,
   planAddresses,
   planCapacity,
