@@ -23,7 +23,7 @@ import { ItemDetails } from './topology-item.tsx'
 const COLUMN = 100
 const ITEM_LEFT = 2
 const ITEM_WIDTH = 80
-const MIN_COLUMN_PIXELS = 128
+const MIN_COLUMN_PIXELS = 118
 const ROW = 27
 const ITEM_HEIGHT = 22
 const HEAD = 24
