@@ -47,6 +47,8 @@ export interface ClusterViewOptions {
   readonly clock: Clock
   readonly onChange: (change: ClusterChange) => void
   readonly onConnection: (connection: Connection) => void
+  /** All objects of one more kind are known. */
+  readonly onListed: () => void
 }
 
 interface WatchedKind {
@@ -57,7 +59,7 @@ interface WatchedKind {
 
 const timing: ReflectorTiming = { ...defaultReflectorTiming, backoff: { initialMs: 200, maxMs: 5_000 } }
 const PROBE_MS = 500
-const UNSERVED_MS = 30_000
+const UNSERVED_MS = 10_000
 const CONCURRENT_STARTS = 8
 
 export function openClusterView(options: ClusterViewOptions): ClusterView {
@@ -100,6 +102,7 @@ export function openClusterView(options: ClusterViewOptions): ClusterView {
       onChange({ groupKind, namespace: object.metadata.namespace, object, isDeleted: kind === 'deleted' })
     })
     isFirst = false
+    options.onListed()
   }
 
   const watchKind = async (source: Source): Promise<void> => {

@@ -5,27 +5,24 @@
 import { sameJson } from '../api/same-json.ts'
 import type { Clock } from '../clock/clock.ts'
 import { readUsage } from '../controllers/ipam/read-usage.ts'
-import { diagnose } from '../doctor/diagnose.ts'
-import { rules } from '../doctor/rules.ts'
 import { Failure, formatError } from '../errors/failure.ts'
 import type { Finding } from '../errors/finding.ts'
-import { renderDocuments } from '../render/render.ts'
-import { checks } from '../verify/checks.ts'
-import { verify } from '../verify/verify.ts'
 import type { ActionRunner } from './actions.ts'
 import type { Answer, ConsoleBackend } from './backend.ts'
 import { createLiveState } from './backend-state.ts'
 import type { Note } from './documents/common.ts'
 import type { HostsDocument } from './documents/hosts.ts'
 import type { Connection } from './documents/meta.ts'
+import { examineCluster } from './examine.ts'
 import { hostGroupKinds } from './live-kinds.ts'
 import type { LiveSource } from './live-source.ts'
 import { comparePatch, type Fields } from './patch.ts'
-import { createRefresher } from './refresher.ts'
+import { createRefreshers } from './refresher.ts'
 import type { DocumentName } from './routes.ts'
 import type { RunStore } from './run-store.ts'
 import type { StreamHub } from './server/stream-hub.ts'
-import { buildAddressMap, buildNetwork } from './views/address-map.ts'
+import { recordUse } from './use-over-time.ts'
+import { buildAddressMap, buildNetwork, judgeOneMore } from './views/address-map.ts'
 import { buildFindings } from './views/findings-list.ts'
 import { buildHosts } from './views/hosts-matrix.ts'
 import { buildLab, type LabInput } from './views/lab.ts'
@@ -59,6 +56,8 @@ export interface RunningBackend extends ConsoleBackend {
   /** The site file or its lock changed. */
   readonly siteChanged: () => void
   readonly clusterChanged: (change: ClusterNotice) => void
+  /** Objects of one more kind are known. */
+  readonly clusterListed: () => void
   readonly connectionChanged: (connection: Connection) => void
   readonly runsChanged: () => void
   readonly close: () => Promise<void>
@@ -81,6 +80,7 @@ export function createBackend(options: BackendOptions): RunningBackend {
   const bodies = new Map<DocumentName, Fields>()
   let planned: PlannedSite | undefined
   let planFindings: readonly Finding[] | undefined
+  let oneMore: ViewInput['oneMore']
   let hosts: HostsInput | undefined
   let examination: Examination | undefined
   let lab: LabInput | undefined
@@ -101,6 +101,7 @@ export function createBackend(options: BackendOptions): RunningBackend {
   const input = (): ViewInput => ({
     ...(planned && { planned }),
     ...(planFindings && { planFindings }),
+    ...(oneMore && { oneMore }),
     ...(state && isLoaded && { live: state.site() }),
     ...(hosts && { hosts }),
     ...(examination && { examination }),
@@ -195,6 +196,7 @@ export function createBackend(options: BackendOptions): RunningBackend {
     if (!options.site) return
     try {
       planned = await options.site.read()
+      oneMore = judgeOneMore(planned)
       planFindings = undefined
     } catch (thrown) {
       if (!(thrown instanceof Failure)) throw thrown
@@ -220,16 +222,7 @@ export function createBackend(options: BackendOptions): RunningBackend {
   const examine = async (): Promise<void> => {
     if (!source || !isLoaded) return
     const evidence = await source.gather.evidence([...namespaces().keys()], end.signal)
-    const now = clock.now()
-    const plan = planned?.plan
-    const index = source.index()
-    examination = {
-      checks: plan
-        ? verify(checks, { plan, documents: renderDocuments(plan), live: index, unread: source.unread(), now })
-        : [],
-      report: diagnose({ snapshot: evidence, now, ...(plan && { plan }) }, rules),
-      time: new Date(now).toISOString(),
-    }
+    examination = await examineCluster(source, evidence, planned?.plan, clock.now())
   }
   const readLab = async (): Promise<void> => {
     if (options.lab) lab = await options.lab.read()
@@ -268,6 +261,17 @@ export function createBackend(options: BackendOptions): RunningBackend {
         publish('findings')
         refreshers.overview.request()
         if (bodies.has('topology')) publish('topology')
+      },
+    },
+    reload: {
+      minMs: 200,
+      costFactor: 4,
+      work: () => {
+        state?.load()
+        refreshers.overview.request()
+        refreshers.slow.request()
+        refreshers.hosts.request()
+        refreshers.findings.request()
       },
     },
     site: {
@@ -354,6 +358,9 @@ export function createBackend(options: BackendOptions): RunningBackend {
       refreshers.findings.request()
       if (hostGroupKinds.has(groupKind)) refreshers.hosts.request()
     },
+    clusterListed: () => {
+      if (isLoaded) refreshers.reload.request()
+    },
     connectionChanged: (connection) => {
       hub.publish({ kind: 'connection', connection })
       for (const name of bodies.keys()) publish(name)
@@ -370,46 +377,4 @@ export function createBackend(options: BackendOptions): RunningBackend {
       await source?.close()
     },
   }
-}
-
-/** At most one day at one sample per minute. */
-const MAX_POINTS = 1_440
-
-function recordUse(
-  use: Map<string, HostsDocument['use'][number]>,
-  subnets: HostsInput['subnets'],
-  time: string,
-  cloudName: (namespace: string) => string,
-): void {
-  for (const { namespace, network, subnet, used, free } of subnets) {
-    const id = `${namespace}/${network}/${subnet}`
-    const points = [...(use.get(id)?.points ?? []), { time, used }].slice(-MAX_POINTS)
-    use.set(id, { id, cloud: cloudName(namespace), network, of: String(BigInt(used) + BigInt(free)), points })
-  }
-}
-
-interface RefresherOptions {
-  readonly minMs: number
-  readonly costFactor: number
-  readonly work: () => void | Promise<void>
-}
-
-function createRefreshers<N extends string>(
-  clock: Clock,
-  signal: AbortSignal,
-  onError: (name: string, thrown: unknown) => void,
-  options: Readonly<Record<N, RefresherOptions>>,
-): Readonly<Record<N, { readonly request: () => void }>> {
-  const entries = Object.entries<RefresherOptions>(options).map(([name, { work, ...timing }]) => {
-    const quiet = async (): Promise<void> => {
-      try {
-        await work()
-      } catch (thrown) {
-        // The next change tries again; what failed is visible as a lost connection or as a note.
-        onError(name, thrown)
-      }
-    }
-    return [name, createRefresher({ clock, signal, ...timing, work: quiet })] as const
-  })
-  return Object.fromEntries(entries) as Readonly<Record<N, { readonly request: () => void }>>
 }

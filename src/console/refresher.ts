@@ -1,7 +1,7 @@
 /** Repeats work on request, never twice at once, and not sooner than a multiple of what it costs. */
 import type { Clock } from '../clock/clock.ts'
 
-export interface RefresherOptions {
+interface RefresherSettings {
   readonly clock: Clock
   readonly signal: AbortSignal
   /** The shortest time from the end of one run to the start of the next. */
@@ -16,7 +16,7 @@ export interface Refresher {
   readonly request: () => void
 }
 
-export function createRefresher({ clock, signal, minMs, costFactor, work }: RefresherOptions): Refresher {
+function createRefresher({ clock, signal, minMs, costFactor, work }: RefresherSettings): Refresher {
   let isRequested = false
   let isRunning = false
   let earliest = Number.NEGATIVE_INFINITY
@@ -46,4 +46,31 @@ export function createRefresher({ clock, signal, minMs, costFactor, work }: Refr
       if (!isRunning && !signal.aborted) void loop()
     },
   }
+}
+
+export interface RefresherOptions {
+  readonly minMs: number
+  readonly costFactor: number
+  readonly work: () => void | Promise<void>
+}
+
+/** One refresher per name. Work that fails is reported, and done again at the next request. */
+export function createRefreshers<N extends string>(
+  clock: Clock,
+  signal: AbortSignal,
+  onError: (name: string, thrown: unknown) => void,
+  options: Readonly<Record<N, RefresherOptions>>,
+): Readonly<Record<N, Refresher>> {
+  const entries = Object.entries<RefresherOptions>(options).map(([name, { work, ...timing }]) => {
+    const quiet = async (): Promise<void> => {
+      try {
+        await work()
+      } catch (thrown) {
+        // The next change tries again; what failed is visible as a lost connection or as a note.
+        onError(name, thrown)
+      }
+    }
+    return [name, createRefresher({ clock, signal, ...timing, work: quiet })] as const
+  })
+  return Object.fromEntries(entries) as Readonly<Record<N, Refresher>>
 }

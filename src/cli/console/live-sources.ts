@@ -25,7 +25,7 @@ export interface OpenedSource {
   readonly options: readonly string[]
 }
 
-export type SourceEvents = Pick<ClusterViewOptions, 'namespaces' | 'onChange' | 'onConnection'>
+export type SourceEvents = Pick<ClusterViewOptions, 'namespaces' | 'onChange' | 'onConnection' | 'onListed'>
 
 /** Undefined without a kubeconfig: then the console shows the plan alone. */
 export async function openLiveSource(
@@ -49,13 +49,23 @@ export async function openLiveSource(
   }
 }
 
-function watchCluster(connection: Connection, events: SourceEvents): LiveSource {
+export function watchCluster(connection: Connection, events: SourceEvents): LiveSource {
   const { client, server, context } = connection
-  const view = openClusterView({ client, clock: systemClock, ...events })
+  const view = openClusterView({
+    client,
+    clock: systemClock,
+    ...events,
+    onChange: (change) => {
+      events.onChange(change)
+      // A run adds objects of kinds that no cloud had before.
+      if (change.groupKind === 'ConfigMap') void watchListed()
+    },
+  })
+  const watchListed = (): Promise<void> =>
+    view.watch(watchedKinds(parseInventories({ objects: view.index().all('ConfigMap'), unread: [] })))
   const start = async (): Promise<void> => {
     await view.watch([inventorySource])
-    const inventories = parseInventories({ objects: view.index().all('ConfigMap'), unread: [] })
-    await view.watch(watchedKinds(inventories))
+    await watchListed()
   }
   return {
     description: { kind: 'live', server, ...(context !== undefined && { context }) },

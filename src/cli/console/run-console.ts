@@ -34,6 +34,7 @@ export async function runConsole(options: ConsoleOptions, io: Io): Promise<ExitC
   const live = await openLiveSource(options, io, {
     namespaces: () => site?.namespaces() ?? [],
     onChange: (change) => started.backend?.clusterChanged(change),
+    onListed: () => started.backend?.clusterListed(),
     onConnection: (connection) => started.backend?.connectionChanged(connection),
   })
   const fileOptions = site ? site.options : []

@@ -69,6 +69,8 @@ function defineRun(command: Command, { io, act }: CommandContext): void {
       parsePort,
       8081,
     )
+    .option('--console', 'serve the console on loopback, for a proxy that signs users in and sends their bearer tokens')
+    .option('--console-port <port>', 'serve the console on this port of 127.0.0.1', parsePort, 8082)
     .option('--bind <address>', 'listen on this address of the machine', '0.0.0.0')
     .option('--observe', 'leave the work to infra-operator: only record causes as Events and serve metrics')
     .option('--parts <names>', PARTS_HELP, parsePartNames)

@@ -7,16 +7,23 @@ import { runOperator } from '../../operator/run-operator.ts'
 import { type ClusterFlags, openCluster } from '../cluster.ts'
 import type { Io } from '../io.ts'
 
-export type RunOptions = ClusterFlags & Omit<OperatorOptions, 'env'>
+export interface RunOptions extends ClusterFlags, Omit<OperatorOptions, 'env'> {
+  readonly console?: boolean
+  readonly consolePort?: number
+}
 
 export async function runCommand(options: RunOptions, io: Io): Promise<ExitCode> {
   if (options.runs === 'local' && !options.leaderElection) throw failure(localRunsNeedLeader, {}, { exitCode: 2 })
   const connection = await openCluster(options, io)
   const log: Log = (entry) => io.stderr(`${JSON.stringify({ time: new Date().toISOString(), ...entry })}\n`)
+  const page = options.console
+    ? await (await import('./serve-console.ts')).serveOperatorConsole(options, log, io)
+    : undefined
   try {
     await runOperator(connection, { ...options, env: io.env }, log, io.stop)
     return 0
   } finally {
+    await page?.close()
     await connection.close()
   }
 }

@@ -63,3 +63,10 @@ export const pageNotBuilt = problem<Record<never, never>>({
   message: () => 'this checkout has no built page',
   remedy: () => 'run `make build`',
 })
+
+export const callerUnknown = problem<Record<never, never>>({
+  code: 'SL1309',
+  severity: 'error',
+  message: () => 'the request has no bearer token that the API server accepts',
+  remedy: () => 'open the console through the proxy that signs you in to the cluster',
+})

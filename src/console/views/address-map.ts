@@ -38,7 +38,7 @@ export function buildAddressMap(input: ViewInput): Body<AddressesDocument> {
     networks: networkNames(plan),
     subnets: clouds.flatMap(({ subnets }) => subnets),
     supernets: buildSupernets(plan),
-    oneMore: judgeOneMore(planned),
+    oneMore: input.oneMore ?? judgeOneMore(planned),
   }
 }
 
@@ -235,7 +235,8 @@ function wholeBlocks({ first, last }: Range, size: bigint): bigint {
   return count > 0n ? count : 0n
 }
 
-function judgeOneMore({ plan, lock, locate }: PlannedSite): AddressesDocument['oneMore'] {
+/** Plans the site once more, so a caller that asks often keeps the answer for one plan. */
+export function judgeOneMore({ plan, lock, locate }: PlannedSite): AddressesDocument['oneMore'] {
   const obstacles = findObstacles({ site: plan.from, lock, slots: plan.slots, locate })
   const [first] = obstacles
   if (!first) return { fits: true, text: 'one more cloud with default networks fits' }

@@ -57,6 +57,8 @@ export interface Examination {
 
 export interface ViewInput {
   readonly planned?: PlannedSite
+  /** Whether one more cloud fits, if that is known for this plan. */
+  readonly oneMore?: { readonly fits: boolean; readonly text: string }
   /** Why the site file could not be planned. */
   readonly planFindings?: readonly Finding[]
   readonly live?: LiveSite

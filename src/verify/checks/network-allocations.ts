@@ -64,26 +64,32 @@ export const whereaboutsSpans: CloudCheck = {
   kinds: [WHEREABOUTS],
   run: (context) => {
     const given = context.live.all(formatGroupKind(WHEREABOUTS)).flatMap(allocatedPodAddresses)
-    const inCloud = given.filter((podAddress) => findPodNetwork(podAddress, context))
+    const findNetwork = createNetworkFinder(context)
+    const inCloud = given.flatMap((podAddress) => {
+      const network = findNetwork(podAddress)
+      return network ? [{ podAddress, network }] : []
+    })
     return {
       seen: `${formatCount(inCloud.length, 'address')} of pods`,
       count: inCloud.length,
-      findings: inCloud.flatMap((podAddress) => checkPodAddress(podAddress, context)),
+      findings: inCloud.flatMap(({ podAddress, network }) => checkPodAddress(podAddress, network, context)),
     }
   },
 }
 
-/** The network of a pod address: the whole subnet for pods of this cloud, exclusive ranges for other pods. */
-function findPodNetwork({ pod, address }: PodAddress, { plan, cloud }: CloudContext): PlannedNetwork | undefined {
-  const ranges = pod.startsWith(`${cloud.namespace}/`) ? subnetRanges(cloud) : exclusiveRanges(plan, cloud)
-  return findRange(ranges, address)?.network
+/** Finds the network of a pod address: in whole subnets for pods of this cloud, in exclusive ranges for other pods. */
+function createNetworkFinder({ plan, cloud }: CloudContext): (address: PodAddress) => PlannedNetwork | undefined {
+  // Computed once: a site has thousands of pod addresses.
+  const subnets = subnetRanges(cloud)
+  const exclusive = exclusiveRanges(plan, cloud)
+  return ({ pod, address }) => findRange(pod.startsWith(`${cloud.namespace}/`) ? subnets : exclusive, address)?.network
 }
 
-function checkPodAddress(allocation: PodAddress, context: CloudContext): readonly Finding[] {
-  const { pool, pod, address } = allocation
-  const { cloud } = context
-  const network = findPodNetwork(allocation, context)
-  if (!network) return []
+function checkPodAddress(
+  { pool, pod, address }: PodAddress,
+  network: PlannedNetwork,
+  { cloud }: CloudContext,
+): readonly Finding[] {
   const where = locateObject(pool, 'spec.allocations')
   if (!pod.startsWith(`${cloud.namespace}/`))
     return [finding(foreignPod, { cloud: cloud.name, pod, address, network: network.name }, { where })]

@@ -1,0 +1,77 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { manualClock } from '../../../test/manual-clock.ts'
+import type { ConsoleBackend } from '../backend.ts'
+import { type CallerSessions, createCallerSessions } from './caller-sessions.ts'
+
+let sessions: CallerSessions | undefined
+afterEach(() => sessions?.close())
+
+/** Accepts every token that begins with `good`; records what was opened and closed. */
+function create(more: { readonly maxSessions?: number; readonly isUsed?: () => boolean } = {}) {
+  const clock = manualClock()
+  const opened: string[] = []
+  const closed: string[] = []
+  const end = new AbortController()
+  sessions = createCallerSessions({
+    clock,
+    signal: end.signal,
+    ...(more.maxSessions !== undefined && { maxSessions: more.maxSessions }),
+    open: async (token) => {
+      if (!token.startsWith('good')) return undefined
+      opened.push(token)
+      return {
+        backend: { actions: () => [], name: token } as unknown as ConsoleBackend,
+        isUsed: more.isUsed ?? (() => false),
+        close: async () => void closed.push(token),
+      }
+    },
+  })
+  const find = (headers: Readonly<Record<string, string>>) => sessions?.find((name) => headers[name])
+  return { find, opened, closed, sessions }
+}
+
+describe('sessions of callers', () => {
+  it.each([
+    {},
+    { authorization: 'Bearer bad' },
+    { authorization: 'Basic Z29vZA==' },
+    { authorization: 'Bearer good token' },
+    { 'x-forwarded-access-token': 'good\r\nx: y' },
+  ])('refuse the headers %j', async (headers) => {
+    const { find } = create()
+    expect(await find(headers)).toMatchObject({ kind: 'refuse', status: 401, finding: { code: 'SL1309' } })
+  })
+
+  it('are one per token, from both headers', async () => {
+    const { find, opened } = create()
+    const [first, second] = await Promise.all([
+      find({ authorization: 'Bearer good-1' }),
+      find({ 'x-forwarded-access-token': 'good-1' }),
+    ])
+    expect(opened).toEqual(['good-1'])
+    expect(first).toEqual(second)
+    expect(await find({ authorization: 'Bearer good-2' })).not.toEqual(first)
+  })
+
+  it('refuse requests that another site makes the browser send', async () => {
+    const { find, opened } = create()
+    const headers = { authorization: 'Bearer good-1', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' }
+    expect(await find(headers)).toMatchObject({ kind: 'refuse', status: 403 })
+    expect(opened).toEqual([])
+  })
+
+  it('end the one unused for longest when there are too many, and all at the end', async () => {
+    const { find, closed, sessions: all } = create({ maxSessions: 2 })
+    for (const number of [1, 2, 3]) await find({ authorization: `Bearer good-${number}` })
+    expect(closed).toEqual(['good-1'])
+    expect(all?.count()).toBe(2)
+    await all?.close()
+    expect(closed).toEqual(['good-1', 'good-2', 'good-3'])
+  })
+
+  it('keep no session for a token that was refused', async () => {
+    const { find, sessions: all } = create()
+    await find({ authorization: 'Bearer bad' })
+    expect(all?.count()).toBe(0)
+  })
+})
