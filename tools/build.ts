@@ -71,15 +71,22 @@ export const chunkGroups: readonly (readonly string[])[] = [
   ],
   // Reading YAML.
   ['src/yaml/locate.ts', 'src/yaml/read.ts', 'src/api/shape.ts', 'node_modules/yaml/'],
+  // Of the lab and the sandbox, small.
+  ['src/exec/shell-words.ts', 'src/pki/certificate.ts'],
   // Checking and rendering a lab.
   [
+    'src/lab/check/budget.ts',
     'src/lab/drive/stage.ts',
+    'src/lab/kolla/release.ts',
+    'src/lab/lab.ts',
+    'src/lab/tree.ts',
     'src/lab/findings/lab-file.ts',
     'src/lab/findings/kolla.ts',
     'src/lab/findings/rendered-tree.ts',
   ],
   [
     'src/lab/certificates.ts',
+    'src/lab/kolla/globals.ts',
     'src/lab/kolla/passwords.ts',
     'src/lab/render-lab.ts',
     'src/lab/secret',

@@ -139,6 +139,6 @@ describe('the pages of findings', () => {
   })
 
   it('refuse a code that belongs to no family', () => {
-    expect(() => findingPages([problem('SL1301')])).toThrow('SL1301')
+    expect(() => findingPages([problem('SL1901')])).toThrow('SL1901')
   })
 })
