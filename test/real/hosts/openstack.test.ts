@@ -12,6 +12,7 @@ import type { ProcessLock } from '../../../src/sandbox/process-lock.ts'
 import { resetSandbox, startSandbox, stopSandbox } from '../../../src/sandbox/sandbox.ts'
 import { locateSandbox } from '../../../src/sandbox/settings.ts'
 import { takeClusterSlot } from '../../cluster.ts'
+import { requireSoak } from '../../counts.ts'
 import { prepareRootFileSystem } from '../../hosts.ts'
 import { processesWith } from '../../processes.ts'
 import { sandboxContext } from '../../sandbox-context.ts'
@@ -203,7 +204,9 @@ describe('sandbox start --openstack and up', () => {
     expect(await onControlHost('openstack2', 'pgrep -o mariadbd')).not.toBe(pid)
   })
 
-  it('report a database that does not come back in the conditions and by doctor', async () => {
+  it('report a database that does not come back in the conditions and by doctor', async (ctx) => {
+    // Doctor waits for minutes before it takes an error for a lasting one.
+    requireSoak(ctx)
     await onControlHost('openstack2', 'chmod 000 /usr/sbin/mariadbd; pkill -9 -o mariadbd')
     await expect
       .poll(async () => (await readReady('openstack2'))?.message, { timeout: 300_000, interval: 1000 })
