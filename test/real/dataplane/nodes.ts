@@ -1,15 +1,25 @@
 /**
- * Starts data plane nodes on this machine: network namespaces, each with its own sshd and root, on one isolated switch.
+ * Starts data plane nodes on this machine: namespaces, each with its own systemd, sshd and root, on one isolated switch.
  * They end with the test process, however it ends.
  *
  *     const nodes = useNodes(['edpm-compute-0'])
  *     it('…', async () => { await runProcess(programOf([...nodes.enter, 'ssh', …])) })
  */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, beforeEach } from 'vitest'
-import { type RunningProcess, runProcess, startProcess, succeeded, toProgram } from '../../../src/exec/process.ts'
+import { afterAll, beforeAll, beforeEach, vi } from 'vitest'
+import {
+  type ProcessResult,
+  type Program,
+  type RunningProcess,
+  runProcess,
+  startProcess,
+  succeeded,
+  toProgram,
+} from '../../../src/exec/process.ts'
+import { BOOT, KEEP, SWITCH } from './node-scripts.ts'
 
 export interface DataPlaneNode {
   readonly name: string
@@ -18,6 +28,13 @@ export interface DataPlaneNode {
   readonly root: string
   /** Disconnects the node from the network, or connects it again. */
   readonly link: (state: 'up' | 'down') => Promise<void>
+  /** Runs a command on the node, as root. */
+  readonly run: (...words: readonly string[]) => Promise<ProcessResult>
+  /** Waits until SSH is served, such as after `systemctl reboot`. */
+  readonly booted: () => Promise<void>
+  /** Ends all processes of the node at once; it stays off. */
+  readonly losePower: () => Promise<void>
+  readonly powerOn: () => Promise<void>
   /** Gives sshd another host key, and returns its public half. */
   readonly changeHostKey: () => Promise<string>
 }
@@ -30,15 +47,24 @@ export interface DataPlaneNodes {
   readonly node: (name: string) => DataPlaneNode
 }
 
-const needed = ['unshare', 'nsenter', 'setpriv', 'ip', 'ssh-keygen', '/usr/sbin/sshd', 'ansible-playbook']
+const SYSTEMD = '/lib/systemd/systemd'
+const needed = ['unshare', 'nsenter', 'setpriv', 'ip', 'ssh-keygen', '/usr/sbin/sshd', SYSTEMD, 'ansible-playbook']
 
-export function useNodes(names: readonly string[]): DataPlaneNodes {
-  let started: { readonly nodes: DataPlaneNodes; readonly stop: () => Promise<void> } | undefined
+/** A folder with a root file system, or why there is none. */
+export type NodeRoot = { readonly folder: string } | { readonly refusal: string }
+
+/** Nodes have the files of this machine unless another root file system is given. */
+export function useNodes(
+  names: readonly string[],
+  findRoot: () => Promise<NodeRoot> = async () => ({ folder: '/' }),
+): DataPlaneNodes {
+  let started: StartedNodes | undefined
   let refusal: string | undefined
   beforeAll(async () => {
-    refusal = await refusalOf()
-    if (refusal === undefined) started = await startNodes(names)
-  }, 120_000)
+    const root = await findRoot()
+    refusal = 'refusal' in root ? root.refusal : await refusalOf()
+    if (refusal === undefined && 'folder' in root) started = await startNodes(names, root.folder)
+  }, 300_000)
   beforeEach((context) => {
     if (refusal !== undefined) context.skip(refusal)
   })
@@ -53,6 +79,7 @@ export function useNodes(names: readonly string[]): DataPlaneNodes {
 
 async function refusalOf(): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return 'nodes with roots of their own need root'
+  if (!existsSync(path.join(CGROUPS, 'cgroup.procs'))) return 'systemd of a node needs cgroups of version 2'
   for (const program of needed) {
     const { exit } = await runProcess({ file: 'sh', args: ['-c', `command -v ${program}`] })
     if (!succeeded(exit)) return `there is no ${program}`
@@ -60,55 +87,39 @@ async function refusalOf(): Promise<string | undefined> {
   return undefined
 }
 
-const SWITCH = `
-ip link set lo up
-ip link add switch type bridge
-ip address add 192.168.122.1/24 dev switch
-ip link set switch up
-echo ready
-exec sleep infinity`
-
-// The upper layer is in memory, so that any file system can be below it.
-const NODE = `
-set -e
-mount --make-rprivate /
-mount -t tmpfs tmpfs "$1"
-mkdir "$1/upper" "$1/work" "$1/new"
-mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/new"
-mount -t proc proc "$1/new/proc"
-mount --rbind /dev "$1/new/dev"
-mount -t tmpfs tmpfs "$1/new/run"
-mkdir -p "$1/new/run/sshd"
-printf '%s' "$2" > "$1/new/run/authorized_keys"
-printf '%s\\n' "$3" > "$1/new/run/host_key"
-chmod 600 "$1/new/run/host_key" "$1/new/run/authorized_keys"
-echo ready
-exec chroot "$1/new" /usr/sbin/sshd -D -e -h /run/host_key -o UsePAM=no \\
-  -o AuthorizedKeysFile=/run/authorized_keys -o StrictModes=no -o PidFile=none`
-
 /** Ends with this process, together with everything that it started. */
 const ALONE = ['setpriv', '--pdeathsig', 'KILL', '--', 'unshare', '--net', '--pid', '--fork', '--kill-child']
 
-async function startNodes(
-  names: readonly string[],
-): Promise<{ readonly nodes: DataPlaneNodes; readonly stop: () => Promise<void> }> {
+interface StartedNodes {
+  readonly nodes: DataPlaneNodes
+  readonly stop: () => Promise<void>
+}
+
+async function startNodes(names: readonly string[], root: string): Promise<StartedNodes> {
   const folder = await mkdtemp(path.join(tmpdir(), 'stackloom-nodes-'))
+  const cgroup = path.join(CGROUPS, path.basename(folder))
   const running: RunningProcess[] = []
   const stop = async (): Promise<void> => {
     for (const child of running) child.kill('SIGKILL')
     await Promise.all(running.map((running) => running.exit))
     await rm(folder, { recursive: true, force: true })
+    await removeCgroup(cgroup)
   }
   try {
+    await removeOldCgroups()
+    await mkdir(cgroup)
     const key = await makeKey(path.join(folder, 'key'))
-    const hub = await hold([...ALONE, 'sh', '-c', SWITCH], running)
+    const hub = await hold(toProgram([...ALONE, 'sh', '-c', SWITCH]), running)
     const nodes = new Map<string, DataPlaneNode>()
     for (const [index, name] of names.entries()) {
       const nodeFolder = await mkdtemp(path.join(folder, 'node-'))
-      const words = [...ALONE, '--mount', 'sh', '-c', NODE, 'sh', nodeFolder, key.public, key.private]
-      const pid = await hold(words, running)
-      nodes.set(name, await plugIn({ hub, pid, index, name }))
+      const values = [nodeFolder, root, path.join(cgroup, String(index)), name]
+      const program = toProgram([...ALONE, '--mount', 'sh', '-c', KEEP, 'sh', ...values])
+      const env = { BOOT, KEY_PUBLIC: key.public, KEY_PRIVATE: key.private }
+      const keeper = await hold({ ...program, env }, running)
+      nodes.set(name, await connect({ hub, keeper, index, name, folder: nodeFolder }))
     }
+    await Promise.all([...nodes.values()].map(({ booted }) => booted()))
     const node = (name: string): DataPlaneNode => {
       const found = nodes.get(name)
       if (!found) throw new Error(`no node ${name}`)
@@ -126,10 +137,10 @@ function inside(pid: number): readonly string[] {
 }
 
 /** Starts a program and waits until it prints `ready`. */
-async function hold(words: readonly string[], running: RunningProcess[]): Promise<number> {
+async function hold(program: Program, running: RunningProcess[]): Promise<number> {
   const output: string[] = []
   return new Promise((resolve, reject) => {
-    const child = startProcess(toProgram(words), {
+    const child = startProcess(program, {
       onLine: (line) => {
         output.push(line)
         if (line === 'ready') resolve(child.pid ?? 0)
@@ -140,38 +151,78 @@ async function hold(words: readonly string[], running: RunningProcess[]): Promis
   })
 }
 
-async function plugIn(at: {
+interface NodeParts {
   readonly hub: number
-  readonly pid: number
+  /** The process that keeps the file system of the node. */
+  readonly keeper: number
   readonly index: number
   readonly name: string
-}): Promise<DataPlaneNode> {
-  const { hub, pid, index, name } = at
+  readonly folder: string
+}
+
+async function connect({ hub, keeper, index, name, folder }: NodeParts): Promise<DataPlaneNode> {
   const address = `192.168.122.${100 + index}`
   const port = `node${index}`
   const ip = (where: number, ...args: readonly string[]): Promise<void> => must([...inside(where), 'ip', ...args])
-  await ip(hub, 'link', 'add', port, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', String(pid))
+  await ip(hub, 'link', 'add', port, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', String(keeper))
   await ip(hub, 'link', 'set', port, 'master', 'switch', 'up')
-  await ip(pid, 'link', 'set', 'lo', 'up')
-  await ip(pid, 'address', 'add', `${address}/24`, 'dev', 'eth0')
-  await ip(pid, 'link', 'set', 'eth0', 'up')
-  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  await ip(keeper, 'link', 'set', 'lo', 'up')
+  await ip(keeper, 'address', 'add', `${address}/24`, 'dev', 'eth0')
+  await ip(keeper, 'link', 'set', 'eth0', 'up')
+  const run = (...words: readonly string[]): Promise<ProcessResult> =>
+    runProcess(toProgram(['nsenter', '--target', String(firstProcess(keeper)), '--all', '--wd=/', ...clean, ...words]))
+  const booted = (): Promise<void> =>
+    vi.waitFor(
+      async () => {
+        const { exit, stdout } = await run('systemctl', 'is-active', 'node-sshd.service')
+        if (!succeeded(exit)) throw new Error(`${name} does not serve SSH: ${stdout.trim()}`)
+      },
+      { timeout: 120_000, interval: 200 },
+    )
+  const off = `/proc/${keeper}/root${folder}/off`
   return {
     name,
     address,
-    root: `/proc/${children.trim()}/root`,
+    get root() {
+      return `/proc/${firstProcess(keeper)}/root`
+    },
     link: (state) => ip(hub, 'link', 'set', port, state),
-    changeHostKey: () => changeHostKey(Number(children.trim())),
+    run,
+    booted,
+    losePower: async () => {
+      await writeFile(off, '')
+      process.kill(firstProcess(keeper), 'SIGKILL')
+    },
+    powerOn: async () => {
+      await rm(off)
+      await booted()
+    },
+    changeHostKey: async () => {
+      const key = await makeKey(path.join(await mkdtemp(path.join(folder, 'key-')), 'key'))
+      await writeFile(`/proc/${firstProcess(keeper)}/root/etc/stackloom-node/host_key`, key.private)
+      await run('systemctl', 'reload', 'node-sshd.service')
+      return key.public.trim()
+    },
   }
 }
 
-async function changeHostKey(sshd: number): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'stackloom-host-key-'))
-  const key = await makeKey(path.join(folder, 'key'))
-  await rm(folder, { recursive: true, force: true })
-  await writeFile(`/proc/${sshd}/root/run/host_key`, key.private)
-  process.kill(sshd, 'SIGHUP')
-  return key.public.trim()
+const clean = [
+  'env',
+  '-i',
+  'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  'HOME=/root',
+  'LANG=C.UTF-8',
+]
+
+/** The keeper is `unshare`, whose child is a shell, whose child is `unshare`, whose child is the systemd of the node. */
+function firstProcess(keeper: number): number {
+  return firstChild(firstChild(firstChild(keeper)))
+}
+
+function firstChild(pid: number): number {
+  const [first] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+  if (!first) throw new Error('the node is off')
+  return Number(first)
 }
 
 async function must(words: readonly string[]): Promise<void> {
@@ -182,4 +233,27 @@ async function must(words: readonly string[]): Promise<void> {
 async function makeKey(file: string): Promise<{ readonly private: string; readonly public: string }> {
   await must(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', file])
   return { private: await readFile(file, 'utf8'), public: await readFile(`${file}.pub`, 'utf8') }
+}
+
+/** Where the second version of cgroups is mounted, also beside the first one. */
+const CGROUPS = existsSync('/sys/fs/cgroup/unified/cgroup.procs') ? '/sys/fs/cgroup/unified' : '/sys/fs/cgroup'
+
+/** A cgroup is removed from its leaves; its processes have just been killed and may still be ending. */
+async function removeCgroup(cgroup: string): Promise<void> {
+  await must([
+    'sh',
+    '-c',
+    'for i in $(seq 50); do find "$0" -depth -type d -exec rmdir {} + 2>/dev/null; [ -d "$0" ] || exit 0; sleep 0.1; done',
+    cgroup,
+  ])
+}
+
+/** Those of processes that were killed: a populated one cannot be removed. */
+async function removeOldCgroups(): Promise<void> {
+  await must([
+    'sh',
+    '-c',
+    'find "$0" -depth -type d -path "*/stackloom-nodes-*" -exec rmdir {} + 2>/dev/null; true',
+    CGROUPS,
+  ])
 }
