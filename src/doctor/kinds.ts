@@ -11,6 +11,7 @@ const kindVersions: Readonly<Record<string, string>> = {
   Service: 'v1',
   'admissionregistration.k8s.io/MutatingWebhookConfiguration': 'v1',
   'admissionregistration.k8s.io/ValidatingWebhookConfiguration': 'v1',
+  'ansibleee.openstack.org/OpenStackAnsibleEE': 'v1alpha1',
   'apiregistration.k8s.io/APIService': 'v1',
   'apps/DaemonSet': 'v1',
   'apps/Deployment': 'v1',

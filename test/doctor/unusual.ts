@@ -22,7 +22,22 @@ export interface Unusual {
 
 const young = '2026-03-01T11:59:30Z'
 
+const ansibleRun = (name: string, jobStatus: string, creationTimestamp: string): KubeObject =>
+  object(
+    'ansibleee.openstack.org/v1alpha1/OpenStackAnsibleEE',
+    name,
+    { status: { JobStatus: jobStatus } },
+    { creationTimestamp, annotations: { 'stackloom.dev/step': 'nova', 'stackloom.dev/hosts': 'edpm-compute-0' } },
+  )
+
 export const unusual: readonly Unusual[] = [
+  {
+    when: 'a failed run on a host was repeated with success',
+    objects: having(
+      ansibleRun('openstack2/nova-edpm-compute-0-1', 'Failed', '2026-03-01T09:00:00Z'),
+      ansibleRun('openstack2/nova-edpm-compute-0-2', 'Succeeded', '2026-03-01T09:10:00Z'),
+    ),
+  },
   {
     when: 'infra-operator is scaled to zero, and the operator of Stackloom assigns addresses',
     objects: changed(

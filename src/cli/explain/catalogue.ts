@@ -12,6 +12,7 @@ import * as dns from '../../controllers/dns/findings.ts'
 import * as ipam from '../../controllers/ipam/findings.ts'
 import { readData } from '../../data/data.ts'
 import * as dataplaneDataPlane from '../../dataplane/findings/data-plane.ts'
+import * as dataplaneHostFailures from '../../dataplane/findings/host-failures.ts'
 import * as dataplaneRuns from '../../dataplane/findings/runs.ts'
 import * as deployAccess from '../../deploy/findings/access.ts'
 import * as deployAdopt from '../../deploy/findings/adopt.ts'
@@ -71,6 +72,8 @@ import * as verifyProbe from '../../verify/findings/probe-findings.ts'
 
 const modules: readonly object[] = [
   dataplaneDataPlane,
+  dataplaneHostFailures,
+  dataplaneHostFailures,
   dataplaneRuns,
   deployAccess,
   deployAdopt,

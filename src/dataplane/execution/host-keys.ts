@@ -12,8 +12,11 @@ import type { InventoryHosts } from './inventory-hosts.ts'
 /** Keys by host, as `ssh-ed25519 AAAA…`. */
 export type HostKeys = Readonly<Record<string, readonly string[]>>
 
-/** Ansible's own default. */
-export const SSH_ARGS = ['-C', '-o', 'ControlMaster=auto', '-o', 'ControlPersist=60s']
+/** Ansible's own default, and an end for the connection to a host that lost power: the run would last until its time limit. */
+export const SSH_ARGS = [
+  ...['-C', '-o', 'ControlMaster=auto', '-o', 'ControlPersist=60s'],
+  ...['-o', 'ServerAliveInterval=30', '-o', 'ServerAliveCountMax=4'],
+]
 
 const KEY = /(?:^|\s)((?:ssh|ecdsa|sk-ssh|sk-ecdsa)-[\w.@-]+ [\w+/]+=*)(?:\s|$)/
 /** Anything else could end the line of a file that ssh reads, or be a pattern. */

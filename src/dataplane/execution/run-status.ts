@@ -8,6 +8,7 @@ import { stampConditions } from '../../controllers/kit/conditions.ts'
 import type { AnsibleRun, AnsibleRunStatus } from '../kinds/ansible-run.ts'
 import { maxAttempts } from './decide-attempt.ts'
 import type { RunEnd } from './executor.ts'
+import { explainFailure } from './explain-failure.ts'
 
 type ConditionState = Pick<Condition, 'status' | 'reason' | 'severity' | 'message'>
 
@@ -54,8 +55,9 @@ export function progressStatus(run: AnsibleRun, task: string): AnsibleRunStatus 
 }
 
 /** `again`: the attempt has ended, the run is retried. */
-export function endedStatus(run: AnsibleRun, end: RunEnd, again: boolean, now: string): AnsibleRunStatus {
+export function endedStatus(run: AnsibleRun, ended: RunEnd, again: boolean, now: string): AnsibleRunStatus {
   const { running, ...rest } = run.status ?? {}
+  const end = explainEnd(ended)
   const isSuccess = end.reason === 'Completed'
   return {
     ...rest,
@@ -69,6 +71,13 @@ export function endedStatus(run: AnsibleRun, end: RunEnd, again: boolean, now: s
     },
     conditions: runConditions(run, now, isSuccess ? completed : failed(run, end, again)),
   }
+}
+
+/** Only a host that was reached, or could not be, has a cause of its own. */
+function explainEnd(end: RunEnd): RunEnd {
+  const { message, reason } = end
+  if (message === undefined || (reason !== 'Failed' && reason !== 'Unreachable')) return end
+  return { ...end, message: explainFailure(message) }
 }
 
 const completed: ConditionState = { status: 'True', reason: 'Ready', message: 'AnsibleEE job completed' }

@@ -1,4 +1,4 @@
-/** SL9600 to SL9609 and SL9638: hosts outside the cluster. */
+/** SL9600 to SL9609, SL9638 and SL9665 to SL9669: hosts outside the cluster. */
 import { problem } from '../../errors/finding.ts'
 
 export const deploymentFailed = problem<{ deployment: string; namespace: string; why: string; hosts: string }>({
@@ -74,4 +74,18 @@ export const hostsBehind = problem<{ namespace: string; hosts: string; count: nu
     `${count} of ${total} hosts ${count === 1 ? 'lacks' : 'lack'} what is declared: ${hosts} (${why})`,
   remedy: ({ namespace }) =>
     `stackloom hosts deploy --behind -n ${namespace}; stackloom hosts -o wide shows every host`,
+})
+
+export const runFailed = problem<{
+  run: string
+  namespace: string
+  why: string
+  code?: string | undefined
+  remedy?: string | undefined
+}>({
+  code: 'SL9665',
+  severity: 'error',
+  message: ({ why, code }) => (code === undefined ? why : `${why} (${code})`),
+  remedy: ({ run, namespace, remedy }) =>
+    `${remedy ?? 'fix the cause on the named host'}; the whole result: kubectl -n ${namespace} describe osaee ${run}`,
 })

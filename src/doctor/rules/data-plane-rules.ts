@@ -1,4 +1,4 @@
-/** Problems of data plane hosts with the NodeSet API. For the Role/Node API, `status --data-plane` shows what nodes wait for. */
+/** Problems of data plane hosts with the NodeSet API, and failed runs of the Role/Node API. */
 
 import { groupBy } from '../../api/collections.ts'
 import { asRecord, asStrings } from '../../api/json.ts'
@@ -18,6 +18,7 @@ const NODE_SET = 'dataplane.openstack.org/OpenStackDataPlaneNodeSet'
 const CONTROL_PLANE = 'core.openstack.org/OpenStackControlPlane'
 const SERVICE = 'dataplane.openstack.org/OpenStackDataPlaneService'
 const VERSION = 'core.openstack.org/OpenStackVersion'
+const RUN = 'ansibleee.openstack.org/OpenStackAnsibleEE'
 
 const namespaceOf = ({ metadata }: KubeObject): string => metadata.namespace ?? ''
 const nodeSetsOf = (deployment: KubeObject): readonly string[] => asStrings(asRecord(deployment['spec'])['nodeSets'])
@@ -269,6 +270,37 @@ const deletionUnconfirmed = rule({
   },
 })
 
+/** A run that a later one on the same hosts replaced says nothing about them any more. */
+const runFailed = rule({
+  id: 'data-plane/run-failed',
+  problem: problems.runFailed,
+  looksAt: [RUN],
+  match: (cluster) =>
+    cluster.all(RUN).flatMap((about) => {
+      if (getString(about, 'status', 'JobStatus') !== 'Failed') return []
+      const others = cluster.inNamespace(RUN, namespaceOf(about))
+      if (others.some((other) => isLaterRun(other, about))) return []
+      const message = getString(about, 'status', 'result', 'message') ?? 'Ansible reported no cause'
+      const [, why = message, code, remedy] = EXPLAINED.exec(message) ?? []
+      return [{ about, facts: { run: about.metadata.name, namespace: namespaceOf(about), why, code, remedy } }]
+    }),
+})
+
+/** `edpm-compute-0: Install the packages: … (SL7140: free space on the host)` */
+const EXPLAINED = /^(.*) \((SL\d{4}): (.*)\)$/
+
+function isLaterRun(other: KubeObject, run: KubeObject): boolean {
+  const step = ({ metadata }: KubeObject): string => metadata.annotations?.['stackloom.dev/step'] ?? metadata.name
+  const hosts = ({ metadata }: KubeObject): readonly string[] =>
+    (metadata.annotations?.['stackloom.dev/hosts'] ?? '').split(',')
+  const created = ({ metadata }: KubeObject): string => metadata.creationTimestamp ?? ''
+  return (
+    step(other) === step(run) &&
+    created(other) > created(run) &&
+    hosts(run).every((host) => hosts(other).includes(host))
+  )
+}
+
 export const dataPlaneRules: readonly Rule[] = [
   hostTwice,
   nodeSetMissing,
@@ -279,4 +311,5 @@ export const dataPlaneRules: readonly Rule[] = [
   changeNotDeployed,
   hostsBehind,
   deletionUnconfirmed,
+  runFailed,
 ]

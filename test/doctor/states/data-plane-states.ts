@@ -122,4 +122,27 @@ export const dataPlaneStates: readonly State[] = [
     about: 'OpenStackDataPlaneDeployment openstack9/deploy-2',
     says: ['confirm-delete=true'],
   },
+  {
+    rule: 'data-plane/run-failed',
+    when: 'RabbitMQ refused the password of a compute node',
+    objects: having(
+      object(
+        'ansibleee.openstack.org/v1alpha1/OpenStackAnsibleEE',
+        'openstack2/nova-edpm-compute-0-1',
+        {
+          status: {
+            JobStatus: 'Failed',
+            result: {
+              reason: 'Failed',
+              message:
+                'edpm-compute-0: Check that the service runs: RabbitMQ refuses the user and password of the transport URL: ACCESS_REFUSED (SL7148: compare the Secret)',
+            },
+          },
+        },
+        { annotations: { 'stackloom.dev/step': 'nova', 'stackloom.dev/hosts': 'edpm-compute-0' } },
+      ),
+    ),
+    about: 'OpenStackAnsibleEE openstack2/nova-edpm-compute-0-1',
+    says: ['edpm-compute-0: Check that the service runs: RabbitMQ refuses', '(SL7148)', 'compare the Secret; '],
+  },
 ]

@@ -69,10 +69,7 @@ export function resolveEnd(events: readonly RunEvent[], code: number, output: st
   const unreachable = Object.values(hosts).some((host) => host.unreachable > 0)
   const refusedKey = findRefusedKey(events)
   const kind = failed ? 'failed' : 'unreachable'
-  const [first] = formatFailures(
-    events.filter((event) => event.event === kind),
-    mask,
-  )
+  const first = findCause(events, kind, mask)
   if (!failed && !unreachable && code === 0) {
     if (Object.keys(hosts).length > 0) return { reason: 'Completed', hosts }
     return { reason: 'NotStarted', message: 'the play matches no host of the inventory' }
@@ -85,6 +82,13 @@ export function resolveEnd(events: readonly RunEvent[], code: number, output: st
     message: first === undefined ? `Ansible ended with code ${code}` : first,
     hosts,
   }
+}
+
+/** The last failure of the first host that failed: tasks that the playbook rescued failed before the one that reports why. */
+function findCause(events: readonly RunEvent[], kind: 'failed' | 'unreachable', mask: Redact): string | undefined {
+  const failures = events.flatMap((event) => (event.event === kind && !event.ignored ? [event] : []))
+  const cause = failures.findLast(({ host }) => host === failures[0]?.host)
+  return cause && formatFailures([cause], mask)[0]
 }
 
 function findRefusedKey(events: readonly RunEvent[]): RunEnd['refusedKey'] {
