@@ -17,6 +17,7 @@ import {
 } from '../src/dataplane/kinds/data-plane.ts'
 import { novaExternalComputeKind } from '../src/dataplane/kinds/nova.ts'
 import { ovnMetadataAgentKind } from '../src/dataplane/kinds/ovn-metadata-agent.ts'
+import { sriovAgentKind } from '../src/dataplane/kinds/sriov-agent.ts'
 import { dataPlaneNode, dataPlaneRole, SSH_SECRET } from './data-plane.ts'
 
 export const TENANT = 'tenant'
@@ -388,7 +389,7 @@ export const largestObjects: readonly LargestObject[] = [
       roles: { tasks: fill((n) => ({ name: `t${n}`, import_role: { name: 'r' }, vars: ['a: b'] })) },
     }),
   },
-  ...[novaExternalComputeKind, ovnMetadataAgentKind].flatMap((kind): readonly LargestObject[] => [
+  ...[novaExternalComputeKind, ovnMetadataAgentKind, sriovAgentKind].flatMap((kind): readonly LargestObject[] => [
     {
       shape: 'a long configuration',
       object: build(kind, {

@@ -134,8 +134,9 @@ describe('services on nodes', () => {
   it('use the names of their steps on the host, which decommissioning needs', async () => {
     for (const { name, playbook } of nodeServices.flatMap(({ steps }) => steps)) {
       const text = await readPlaybook(playbook)
-      expect(text).toContain(`/var/lib/openstack/config/${name}\n`)
-      expect(text).toContain(`'/usr/local/libexec/stackloom-service', 'start', '${name}'`)
+      expect(text).toContain(`    service: ${name}\n`)
+      expect(text).toContain('target: "/var/lib/openstack/config/{{ service }}"\n')
+      expect(text).toContain('unit: "stackloom-{{ service }}.service"\n')
     }
   })
 

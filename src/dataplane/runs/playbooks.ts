@@ -20,9 +20,15 @@ export const phase0Playbooks = [
 /** Removes services from a node. */
 export const DECOMMISSION_PLAYBOOK = 'decommission'
 
-export function readPlaybook(name: string, folder = findPlaybooksFolder(import.meta.dirname)): Promise<string> {
-  return readFile(path.join(folder, `${name}.yaml`), 'utf8')
+export async function readPlaybook(name: string, folder = findPlaybooksFolder(import.meta.dirname)): Promise<string> {
+  const text = await readFile(path.join(folder, `${name}.yaml`), 'utf8')
+  const imports = [...text.matchAll(IMPORTED_TASKS)]
+  const files = await Promise.all(imports.map(([, , file = '']) => readFile(path.join(folder, file), 'utf8')))
+  return text.replace(IMPORTED_TASKS, (_, indent: string) => (files.shift() ?? '').replace(/^(?=.)/gm, indent))
 }
+
+/** Tasks that several playbooks share; a run has no folder to import them from. */
+const IMPORTED_TASKS = /^( *)- ansible\.builtin\.import_tasks: (\S+)\n/gm
 
 /** The folder of the Ansible callback plugin that writes the events of a run. */
 export function callbackFolder(): string {

@@ -6,8 +6,9 @@ import { dataPlaneKind, dataPlaneNodeKind, dataPlaneRoleKind, dataPlaneServiceKi
 import type { ServiceDefinition } from './definition.ts'
 import { novaService } from './nova.ts'
 import { ovnMetadataService } from './ovn-metadata.ts'
+import { sriovService } from './sriov.ts'
 
-export const nodeServices: readonly ServiceDefinition[] = [novaService, ovnMetadataService]
+export const nodeServices: readonly ServiceDefinition[] = [novaService, ovnMetadataService, sriovService]
 
 /** The kinds that are independent of the services. */
 export const coreKinds: readonly KindDefinition[] = [

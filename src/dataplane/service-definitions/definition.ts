@@ -53,7 +53,7 @@ export interface FactSources {
 
 export interface ServiceStep {
   /**
-   * Names three things: the folder in `/var/lib/openstack/config`, the service of `stackloom-service`, and the entry in
+   * Names three things: the folder in `/var/lib/openstack/config`, the unit `stackloom-<name>.service`, and the entry in
    * `status.applied`. Decommissioning uses this name, so the playbook must use it too, and no step of another service may.
    */
   readonly name: string

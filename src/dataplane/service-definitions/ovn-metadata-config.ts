@@ -25,7 +25,6 @@ export function renderMetadataConfig(facts: MetadataFacts, customServiceConfig =
         nova_metadata_protocol: facts.novaMetadataProtocol ?? 'http',
         metadata_proxy_shared_secret: facts.sharedSecret,
         state_path: '/var/lib/neutron',
-        log_file: '/var/log/containers/neutron/ovn-metadata-agent.log',
       }),
       ...iniSection('agent', { root_helper: 'sudo neutron-rootwrap /etc/neutron/rootwrap.conf' }),
       ...iniSection('ovn', { ovn_sb_connection: facts.ovnSbConnection }),

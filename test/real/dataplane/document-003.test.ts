@@ -89,9 +89,10 @@ async function makeCell(name: string): Promise<void> {
   await client.update({ ...made, status: { conditions } }, { subresource: 'status' })
 }
 
-/** Replaces the OpenStack services: sleeps forever. */
+/** Replaces the OpenStack services: sleeps forever. The nodes have no repository of packages. */
 const standIns = `
 ansible_user: root
+stackloom_packages: []
 ansible_pipelining: true
 stackloom_nova_command: [sleep, infinity]
 stackloom_libvirt_command: [sleep, infinity]
@@ -132,6 +133,8 @@ describe("document 003's example with real Ansible", () => {
       const cell = cells[name]
       expect(conf).toContain(`transport_url = rabbit://user:secret-of-${cell}@${cell}.example:5671/?ssl=1\n`)
       expect(conf).toContain(`password = password-of-${cell}\n`)
+      const { stdout } = await nodes.node(name).run('systemctl', 'is-active', 'stackloom-libvirt', 'stackloom-nova')
+      expect(stdout).toBe('active\nactive\n')
     }
     const { items } = await client.list(ansibleRuns, { namespace })
     const runs = items as unknown as readonly AnsibleRun[]

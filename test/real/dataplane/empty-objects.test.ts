@@ -15,6 +15,7 @@ import {
 } from '../../../src/dataplane/kinds/data-plane.ts'
 import { novaCellKind, novaExternalComputeKind } from '../../../src/dataplane/kinds/nova.ts'
 import { ovnMetadataAgentKind } from '../../../src/dataplane/kinds/ovn-metadata-agent.ts'
+import { sriovAgentKind } from '../../../src/dataplane/kinds/sriov-agent.ts'
 import { HOST_INPUTS_ANNOTATION } from '../../../src/dataplane/runs/attempts.ts'
 import { useCluster } from '../../cluster.ts'
 import { dataPlaneNode, dataPlaneRole } from '../../data-plane.ts'
@@ -37,6 +38,7 @@ const kinds = [
   novaCellKind,
   novaExternalComputeKind,
   ovnMetadataAgentKind,
+  sriovAgentKind,
 ]
 let operator: RunningOperator | undefined
 

@@ -28,8 +28,9 @@ const events: EventRecord[] = []
 let folder = ''
 let working: Promise<unknown> | undefined
 
-/** Replaces the OpenStack services: sleeps forever. */
+/** Replaces the OpenStack services: sleeps forever. The nodes have no repository of packages. */
 const standIns = {
+  stackloom_packages: [],
   stackloom_libvirt_command: ['sleep', 'infinity'],
   stackloom_nova_command: ['sleep', 'infinity'],
   stackloom_ovn_metadata_command: ['sleep', 'infinity'],
@@ -155,11 +156,20 @@ describe('the playbooks', () => {
       const { address } = nodes.node(name)
       expect(await onNode(name, '/etc/os-net-config/config.yaml')).toBe(`address: ${address}\n`)
     }
-    const runs = async (): Promise<boolean> => {
-      const pid = await onNode(name, '/var/lib/stackloom/services/ovn-metadata.pid').catch(() => undefined)
-      return pid !== undefined
-    }
-    expect(await runs()).toBe(true)
+    const unit = 'stackloom-ovn-metadata.service'
+    const onHost = async (...words: readonly string[]): Promise<string> =>
+      (await nodes.node(name).run(...words)).stdout.trim()
+    const mainPid = (): Promise<string> => onHost('systemctl', 'show', '--property', 'MainPID', '--value', unit)
+    const isActive = (): Promise<string> => onHost('systemctl', 'is-active', unit)
+    const soon = { timeout: 60_000, interval: 500 }
+    const before = await mainPid()
+    await onHost('kill', '-9', before)
+    await expect.poll(mainPid, soon).not.toMatch(new RegExp(`^(0|${before})$`))
+    await expect.poll(isActive, soon).toBe('active')
+    await nodes.node(name).losePower()
+    await nodes.node(name).powerOn()
+    await expect.poll(isActive, soon).toBe('active')
+    expect(await onHost('journalctl', '--unit', unit, '--output', 'cat', '--no-pager')).toContain('Started')
     const services = whole ? servicePlaybooks.toReversed() : ['ovn-metadata']
     const leaving = {
       ...spec,
@@ -171,7 +181,8 @@ describe('the playbooks', () => {
       reason: 'Completed',
       hosts: { [name]: { changed: 2, failures: 0 } },
     })
-    expect(await runs()).toBe(false)
+    expect(await onHost('systemctl', 'show', '--property', 'LoadState', '--value', unit)).toBe('not-found')
+    expect(await onHost('sh', '-c', 'ls -d /etc/systemd/system/*/stackloom-* /etc/systemd/system/stackloom-*')).toBe('')
     await expect(onNode(name, '/var/lib/openstack/config/ovn-metadata/01-neutron-metadata.conf')).rejects.toThrow()
     if (!whole) return
     await create('left', leaving)
