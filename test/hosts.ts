@@ -31,3 +31,9 @@ export async function prepareRootFileSystem(): Promise<{ readonly root: string }
   if (root !== undefined) return { root }
   return { refusal: 'the root file system is not built, which takes ten minutes; `make test SUITE=hosts` builds it' }
 }
+
+/** The root of the nodes of a test, in the form of `useNodes`. */
+export async function findHostRoot(): Promise<{ readonly folder: string } | { readonly refusal: string }> {
+  const found = await prepareRootFileSystem()
+  return 'root' in found ? { folder: found.root } : found
+}

@@ -1,0 +1,215 @@
+/**
+ * Deploys data plane hosts with the real programs of Debian: Open vSwitch, ovn-controller, libvirt, nova-compute and the OVN
+ * metadata agent as units of systemd, on machines that reboot and lose power. Another node is the OVN control plane.
+ */
+import { describe, expect, it } from 'vitest'
+import { phase0Playbooks } from '../../../src/dataplane/runs/playbooks.ts'
+import type { ConfigFiles } from '../../../src/dataplane/service-definitions/config-files.ts'
+import { renderComputeConfig } from '../../../src/dataplane/service-definitions/nova-config.ts'
+import { renderMetadataConfig } from '../../../src/dataplane/service-definitions/ovn-metadata-config.ts'
+import { findHostRoot } from '../../hosts.ts'
+import { useNodes } from '../dataplane/nodes.ts'
+import { type PlayRequest, play } from './playbooks.ts'
+
+const HOST = 'edpm-compute-0'
+const CENTRAL = 'ovn-central-0'
+const nodes = useNodes([HOST, CENTRAL], findHostRoot)
+const soon = { timeout: 120_000, interval: 1000 }
+const LONG = 900_000
+
+const output = async (node: string, ...words: readonly string[]): Promise<string> =>
+  (await nodes.node(node).run(...words)).stdout.trim()
+const onHost = (...words: readonly string[]): Promise<string> => output(HOST, ...words)
+const property = (name: string, unit: string): Promise<string> =>
+  onHost('systemctl', 'show', '--property', name, '--value', unit)
+const southbound = (): string => `tcp:${nodes.node(CENTRAL).address}:6642`
+
+/** The kernel of the machine has no Open vSwitch: its datapath is a process. */
+const hostVars = (): NonNullable<PlayRequest['vars']> => ({
+  stackloom_services_from: 'packages',
+  stackloom_ovn_remote: southbound(),
+  stackloom_ovs_datapath: 'netdev',
+  ctlplane_gateway_ip: '192.168.122.1',
+})
+
+function filesOf(config: ConfigFiles): Readonly<Record<string, string>> {
+  if (config.kind === 'refused') throw new Error(config.findings.map(({ message }) => message).join())
+  return config.files
+}
+
+const metadataFiles = (custom = ''): Readonly<Record<string, string>> =>
+  filesOf(
+    renderMetadataConfig(
+      { host: HOST, novaMetadataHost: '192.168.122.1', sharedSecret: 's', ovnSbConnection: southbound() },
+      custom,
+    ),
+  )
+
+const computeFiles = (custom = ''): Readonly<Record<string, string>> => {
+  const facts = {
+    transportUrl: 'rabbit://nova:secret@192.168.122.1:5672/',
+    keystoneAuthUrl: 'http://192.168.122.1:5000',
+    serviceUser: 'nova',
+    servicePassword: 'p',
+    host: HOST,
+  }
+  return filesOf(renderComputeConfig(facts, custom))
+}
+
+const deploy = (playbooks: readonly string[], more: Partial<PlayRequest> = {}): ReturnType<typeof play> =>
+  play(nodes, { playbooks, hosts: [HOST], ...more, vars: { ...hostVars(), ...more.vars } })
+
+describe('a data plane host', () => {
+  it(
+    'is a chassis after phase 0, and the second run changes nothing',
+    async () => {
+      const { exit, stderr } = await nodes
+        .node(CENTRAL)
+        .run('sh', '-c', 'systemctl start ovn-central && ovn-sbctl --timeout=60 set-connection ptcp:6642')
+      expect(exit, stderr).toEqual({ kind: 'exited', code: 0 })
+      expect(await deploy(phase0Playbooks)).toMatchObject({ reason: 'Completed' })
+      const chassis = (): Promise<string> =>
+        output(CENTRAL, 'ovn-sbctl', '--bare', '--columns=hostname', 'list', 'chassis')
+      await expect.poll(chassis, soon).toBe(HOST)
+      expect(await deploy(phase0Playbooks)).toMatchObject({ hosts: { [HOST]: { changed: 0, failures: 0 } } })
+    },
+    LONG,
+  )
+
+  it(
+    'runs the metadata agent and libvirt as units that read our files only',
+    async () => {
+      // What a package brings must not count: the agent would ask a database on its own host.
+      await onHost(
+        'sh',
+        '-c',
+        "printf '[ovn]\\novn_sb_connection = tcp:127.0.0.1:6642\\n' >> /etc/neutron/neutron.conf",
+      )
+      const files = { ...metadataFiles(), 'virtqemud.conf': computeFiles()['virtqemud.conf'] ?? '' }
+      const { 'virtqemud.conf': libvirt, ...agent } = files
+      expect(await deploy(['libvirt'], { files: { 'virtqemud.conf': libvirt } })).toMatchObject({ reason: 'Completed' })
+      expect(await deploy(['ovn-metadata'], { files: agent })).toMatchObject({ reason: 'Completed' })
+      const asNova = ['setpriv', '--reuid=nova', '--regid=nova', '--init-groups']
+      await expect.poll(() => onHost(...asNova, 'virsh', '-c', 'qemu:///system', 'uri'), soon).toBe('qemu:///system')
+      // The agent records itself in the southbound database that it uses.
+      const recorded = (): Promise<string> =>
+        output(CENTRAL, 'ovn-sbctl', '--bare', '--columns=external_ids', 'list', 'chassis_private')
+      await expect.poll(recorded, soon).toContain('neutron:ovn-metadata-id')
+      expect(await onHost('systemctl', 'is-enabled', 'stackloom-libvirt', 'stackloom-ovn-metadata')).toBe(
+        'enabled\nenabled',
+      )
+      expect(await onHost('systemctl', 'is-active', 'libvirtd', 'neutron-ovn-metadata-agent')).toBe(
+        'inactive\ninactive',
+      )
+      expect(await onHost('journalctl', '-u', 'stackloom-ovn-metadata', '-o', 'cat', '--no-pager')).toContain('neutron')
+    },
+    LONG,
+  )
+
+  it(
+    'restarts the service whose configuration changed, and no other',
+    async () => {
+      const starts = (): Promise<readonly string[]> =>
+        Promise.all(['libvirt', 'ovn-metadata'].map((name) => property('InvocationID', `stackloom-${name}.service`)))
+      const [libvirt, agent] = await starts()
+      const virtqemud = { 'virtqemud.conf': computeFiles()['virtqemud.conf'] ?? '' }
+      const changed = metadataFiles('[DEFAULT]\ndebug = True\n')
+      expect(await deploy(['libvirt'], { files: virtqemud })).toMatchObject({ hosts: { [HOST]: { changed: 0 } } })
+      expect(await deploy(['ovn-metadata'], { files: changed })).toMatchObject({ reason: 'Completed' })
+      const [libvirtAfter, agentAfter] = await starts()
+      expect(libvirtAfter).toBe(libvirt)
+      expect(agentAfter).not.toBe(agent)
+      // An interrupted run wrote the files and did not restart the service: the next run does.
+      const folder = '/var/lib/openstack/config/ovn-metadata'
+      await onHost('sh', '-c', `echo > ${folder}/02-neutron-metadata-override.conf`)
+      expect(await deploy(['ovn-metadata'], { files: metadataFiles('') })).toMatchObject({ reason: 'Completed' })
+      expect((await starts())[1]).not.toBe(agentAfter)
+    },
+    LONG,
+  )
+
+  it(
+    'has its services again after a reboot and after lost power, without the operator',
+    async () => {
+      const units = ['stackloom-libvirt', 'stackloom-ovn-metadata', 'openvswitch-switch', 'ovn-controller']
+      const states = (): Promise<string> => onHost('systemctl', 'is-active', ...units)
+      const connected = (): Promise<string> => onHost('ovn-appctl', '-t', 'ovn-controller', 'connection-status')
+      const boots = async (): Promise<void> => {
+        await expect.poll(states, soon).toBe('active\nactive\nactive\nactive')
+        await expect.poll(connected, soon).toBe('connected')
+      }
+      const first = await property('InvocationID', 'stackloom-libvirt.service')
+      await nodes.node(HOST).run('systemctl', 'reboot')
+      await expect
+        .poll(() => property('InvocationID', 'stackloom-libvirt.service').catch(() => first), soon)
+        .not.toBe(first)
+      await boots()
+      await nodes.node(HOST).losePower()
+      await nodes.node(HOST).powerOn()
+      await boots()
+    },
+    LONG,
+  )
+
+  it(
+    'gives nova-compute the values of our files, whatever its package configures',
+    async () => {
+      await onHost(
+        'sh',
+        '-c',
+        "printf '[DEFAULT]\\nhost = packaged\\ntransport_url = rabbit://packaged/\\n' >> /etc/nova/nova.conf",
+      )
+      const custom = '[DEFAULT]\ncompute_driver = fake.FakeDriver\n'
+      // No control plane answers: the step fails, and says what nova-compute waits for.
+      const end = await deploy(['nova'], { files: computeFiles(custom), vars: { stackloom_start_seconds: 90 } })
+      expect(end).toMatchObject({
+        reason: 'Failed',
+        message: expect.stringMatching(
+          /^edpm-compute-0: Check that the service runs: .*stackloom-nova\.service does not start: .*SL71(49|66)/,
+        ),
+      })
+      const command = await property('ExecStart', 'stackloom-nova.service')
+      const [, argv = ''] = /argv\[\]=(.*?) ;/.exec(command) ?? []
+      const ask = `
+import sys
+from nova import config
+import nova.conf
+config.parse_args(['nova-compute', *sys.argv[2:]], default_config_files=None, configure_db=False, init_rpc=False)
+conf = nova.conf.CONF
+print(conf.host, conf.transport_url, conf.compute_driver)`
+      const printed = await onHost(
+        'setpriv',
+        '--reuid=nova',
+        '--regid=nova',
+        '--init-groups',
+        'python3',
+        '-c',
+        ask,
+        ...argv.split(' '),
+      )
+      expect(printed.split('\n').at(-1)).toBe(`${HOST} rabbit://nova:secret@192.168.122.1:5672/ fake.FakeDriver`)
+    },
+    LONG,
+  )
+
+  it(
+    'loses the units, the processes and the configuration of removed services, and nothing else',
+    async () => {
+      const services = ['nova', 'libvirt', 'ovn-metadata']
+      const end = await deploy(['decommission'], { vars: { stackloom_services: services } })
+      expect(end).toMatchObject({ reason: 'Completed' })
+      expect(
+        await onHost(
+          'sh',
+          '-c',
+          'ls /etc/systemd/system/*stackloom* /etc/systemd/system/*/*stackloom*; ls /var/lib/openstack/config',
+        ),
+      ).toBe('')
+      expect(await onHost('sh', '-c', 'pgrep -fa "nova-compute|libvirtd|metadata-agent"; true')).toBe('')
+      expect(await onHost('systemctl', 'is-active', 'openvswitch-switch', 'ovn-controller')).toBe('active\nactive')
+      const again = await deploy(['decommission'], { vars: { stackloom_services: services } })
+      expect(again).toMatchObject({ hosts: { [HOST]: { changed: 0 } } })
+    },
+    LONG,
+  )
+})
