@@ -80,13 +80,14 @@ const reported: Readonly<Record<keyof typeof causes, readonly string[]>> = {
   serviceNotStarted: ['Check that the service runs: stackloom-nova.service does not start: Killed'],
 }
 
+const problems = new Map(Object.entries(causes))
 const cases = Object.entries(reported).flatMap(([name, messages]) =>
-  messages.map((message) => [name as keyof typeof causes, message] as const),
+  messages.map((message) => [name, message] as const),
 )
 
 describe('a failure on a host', () => {
   it.each(cases)('is explained with host, task, cause and remedy: %s', (name, message) => {
-    const { code } = causes[name]
+    const code = problems.get(name)?.code
     const explained = explainFailure(`edpm-compute-0: ${message}`)
     const [task = ''] = message.split(': ')
     expect(explained).toMatch(new RegExp(`^edpm-compute-0: ${task}: .* \\(${code}: .+\\)$`))

@@ -14,8 +14,10 @@ export type HostKeys = Readonly<Record<string, readonly string[]>>
 
 /** Ansible's own default, and an end for the connection to a host that lost power: the run would last until its time limit. */
 export const SSH_ARGS = [
-  ...['-C', '-o', 'ControlMaster=auto', '-o', 'ControlPersist=60s'],
-  ...['-o', 'ServerAliveInterval=30', '-o', 'ServerAliveCountMax=4'],
+  '-C',
+  ...['ControlMaster=auto', 'ControlPersist=60s', 'ServerAliveInterval=30', 'ServerAliveCountMax=4'].flatMap(
+    (option) => ['-o', option],
+  ),
 ]
 
 const KEY = /(?:^|\s)((?:ssh|ecdsa|sk-ssh|sk-ecdsa)-[\w.@-]+ [\w+/]+=*)(?:\s|$)/
