@@ -2,17 +2,19 @@
  * Deploys data plane hosts with the real programs of Debian: Open vSwitch, ovn-controller, libvirt, nova-compute and the OVN
  * metadata agent as units of systemd, on machines that reboot and lose power. Another node is the OVN control plane.
  */
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { phase0Playbooks } from '../../../src/dataplane/runs/playbooks.ts'
 import type { ConfigFiles } from '../../../src/dataplane/service-definitions/config-files.ts'
 import { renderComputeConfig } from '../../../src/dataplane/service-definitions/nova-config.ts'
 import { renderMetadataConfig } from '../../../src/dataplane/service-definitions/ovn-metadata-config.ts'
+import { requireSoak } from '../../counts.ts'
 import { findHostRoot } from '../../hosts.ts'
 import { useNodes } from '../dataplane/nodes.ts'
 import { type PlayRequest, play } from './playbooks.ts'
 
 const HOST = 'edpm-compute-0'
 const CENTRAL = 'ovn-central-0'
+beforeEach(requireSoak)
 const nodes = useNodes([HOST, CENTRAL], findHostRoot)
 const soon = { timeout: 120_000, interval: 1000 }
 const LONG = 900_000

@@ -1,10 +1,12 @@
 /** Induces failures on a data plane host, and checks that each run names host, task, cause and remedy. */
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { requireSoak } from '../../counts.ts'
 import { findHostRoot } from '../../hosts.ts'
 import { useNodes } from '../dataplane/nodes.ts'
 import { type PlayRequest, play } from './playbooks.ts'
 
 const HOST = 'edpm-compute-0'
+beforeEach(requireSoak)
 const nodes = useNodes([HOST], findHostRoot)
 const LONG = 600_000
 
