@@ -2,7 +2,7 @@
 import { type ConfigFiles, iniSection, renderConfigFiles } from './config-files.ts'
 
 export const SRIOV_GENERATED = '01-neutron-sriov.conf'
-export const SRIOV_OVERRIDE = '02-neutron-sriov-override.conf'
+const SRIOV_OVERRIDE = '02-neutron-sriov-override.conf'
 
 export interface SriovFacts {
   readonly transportUrl: string
