@@ -23,7 +23,10 @@ export const debianPackages: readonly DebianPackage[] = [
   { name: 'iputils-ping', why: 'the network probe does not run between namespaces' },
   { name: 'keepalived', why: "keepalived does not check the files that Kolla's templates produce for the lab" },
   { name: 'lua5.4', why: 'the health scripts for Argo CD do not run' },
-  { name: 'mmdebstrap', why: 'no root file system is built, so neither OpenStack nor hosts of the data plane run' },
+  {
+    name: 'mmdebstrap',
+    why: 'no root file system is built, so neither OpenStack, hosts of the data plane nor rehearsals run',
+  },
   { name: 'netcat-openbsd', why: 'the network probe does not run between namespaces' },
   { name: 'netplan.io', why: "the lab's netplan is not checked by netplan" },
   { name: 'nftables', why: 'no pods run in the sandbox' },
@@ -36,6 +39,8 @@ export const debianPackages: readonly DebianPackage[] = [
   { name: 'python3-oslo.config', why: 'configuration files are not compared with the real oslo.config' },
   { name: 'python3-venv', why: 'Kolla-Ansible is not installed for the tests of the lab' },
   { name: 'python3-yaml', why: 'YAML output is not compared with what PyYAML reads' },
+  { name: 'qemu-system-x86', why: 'no site is rehearsed on virtual machines' },
+  { name: 'qemu-utils', why: 'no site is rehearsed on virtual machines' },
   { name: 'runc', why: 'no pods run in the sandbox' },
   { name: 'zsh', why: 'completion is not tested in zsh' },
 ]

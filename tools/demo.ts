@@ -28,6 +28,7 @@ import type { Notice, Notify } from '../src/sandbox/sandbox-context.ts'
 import { standardParts } from '../src/sandbox/settings.ts'
 import { ingressAddresses } from '../src/verify/readiness/load-balancer.ts'
 import { sandboxContext } from '../test/sandbox-context.ts'
+import { findOpenStackObstacle, showTokens } from './demo-openstack.ts'
 import { showPlan } from './demo-plan.ts'
 
 const NAME = 'demo'
@@ -103,7 +104,16 @@ async function demo(context: SandboxContext, folder: string): Promise<number> {
     await connection.close()
   }
   heading(`${nodes.length > 0 ? 10 : 9}. A second run changes nothing`)
-  return stackloom(folder, kubeconfig, 'diff')
+  const same = await stackloom(folder, kubeconfig, 'diff')
+  if (same !== 0) return same
+  const obstacle = await findOpenStackObstacle(context)
+  if (obstacle !== undefined) {
+    print(dim(`   no OpenStack runs: ${obstacle}`))
+    return 0
+  }
+  await resetSandbox(NAME, context)
+  heading(`${nodes.length > 0 ? 11 : 10}. A real keystone in each of two clouds gives a token`)
+  return showTokens(folder, { ...io, stdout: () => undefined }, context)
 }
 
 /** Why the nodes of the demo run no pods; undefined if they do. Nothing is built for them: that takes minutes. */

@@ -36,17 +36,21 @@ export function Empty({
 }
 
 /** Pairs of name and value; a pair without a value is left out. */
-export function Facts({ of: pairs }: { readonly of: readonly (readonly [string, ComponentChildren])[] }): JSX.Element {
+export function Facts({
+  of: pairs,
+}: {
+  readonly of: readonly (readonly [string, ComponentChildren])[]
+}): JSX.Element | null {
+  const given = pairs.filter(([, value]) => value !== undefined && value !== '')
+  if (given.length === 0) return null
   return (
     <dl class="facts">
-      {pairs
-        .filter(([, value]) => value !== undefined && value !== '')
-        .map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
+      {given.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
     </dl>
   )
 }

@@ -4,8 +4,8 @@ import type { ComponentChildren, JSX } from 'preact'
 
 export interface Column<Row> {
   readonly title: string
-  /** Numbers are aligned to the right, addresses and names of objects are monospaced. */
-  readonly kind?: 'number' | 'code' | 'wide'
+  /** Numbers are aligned to the right, addresses and names of objects are monospaced, short values keep on one line. */
+  readonly kind?: 'number' | 'code' | 'wide' | 'short'
   readonly cell: (row: Row) => ComponentChildren
 }
 

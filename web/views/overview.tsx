@@ -97,7 +97,7 @@ const columns: readonly Column<CloudLine>[] = [
       </>
     ),
   },
-  { title: 'Release', cell: ({ release }) => release ?? '–' },
+  { title: 'Release', kind: 'short', cell: ({ release }) => release ?? '–' },
   { title: 'Stage', cell: ({ stage }) => (stage ? <StageLink {...stage} /> : '–') },
   { title: 'Findings', cell: ({ name, findings }) => <FindingCounts cloud={name} {...findings} /> },
   {

@@ -13,19 +13,22 @@ import { Filter, matchesFilter } from '../parts/filter.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { ViewHead, WithDocument } from '../parts/view.tsx'
-import { linkTo, param, route } from '../state/location.ts'
+import { linkTo, param, route, setParams } from '../state/location.ts'
 import { useResource } from '../state/resource.ts'
 import { useDocument } from '../state/store.ts'
+import { compactRows, itemsOfCloud } from '../state/topology-part.ts'
 import { ItemDetails } from './topology-item.tsx'
 
 /** Columns share the width of the screen: a column is 100 units wide, an item part of it. Heights are pixels. */
 const COLUMN = 100
 const ITEM_LEFT = 2
 const ITEM_WIDTH = 80
-const MIN_COLUMN_PIXELS = 128
+const MIN_COLUMN_PIXELS = 118
 const ROW = 27
 const ITEM_HEIGHT = 22
 const HEAD = 24
+/** More clouds than this are drawn one at a time. */
+const ALL_DRAWN = 8
 
 export function TopologyView(): JSX.Element {
   return (
@@ -47,12 +50,19 @@ function Topology({ document }: { readonly document: TopologyDocument }): JSX.El
     if (filter === '') return undefined
     return new Set(items.filter((item) => matchesItem(filter, item)).map(({ id }) => id))
   }, [chosen, show, filter, items])
+  const clouds = useMemo(() => items.filter(({ kind }) => kind === 'cloud'), [items])
+  const cloud = param('cloud') || (clouds.length > ALL_DRAWN ? (clouds[0]?.cloud ?? '') : '')
+  const drawn = useMemo(() => {
+    if (clouds.length <= ALL_DRAWN && param('cloud') === '') return document
+    return compactRows(document, chosen && lit ? lit : itemsOfCloud(document, cloud))
+  }, [document, clouds, cloud, chosen, lit])
   const matching = lit && !chosen ? lit.size : items.length
   return (
     <>
-      <ViewHead title="Topology" summary={`${document.columns.join(', ')}`} command={command} notes={notes} />
+      <ViewHead title="Topology" command={command} notes={notes} />
       <Problems edges={edges} items={items} />
       <div class="tools">
+        <CloudChoice clouds={clouds} cloud={cloud} />
         <Filter label="Mark matching items" shown={matching} total={items.length} />
         {selected !== '' && (
           <>
@@ -64,12 +74,12 @@ function Topology({ document }: { readonly document: TopologyDocument }): JSX.El
                 ['l2', 'Its L2 domain'],
               ]}
             />
-            <a href={linkTo('topology', { filter })}>Clear the selection</a>
+            <a href={linkTo('topology', { filter, cloud: param('cloud') })}>Clear the selection</a>
           </>
         )}
       </div>
       <Panel title="Map">
-        <Drawing document={document} lit={lit} selected={selected} />
+        <Drawing columns={document.columns} items={drawn.items} edges={drawn.edges} lit={lit} selected={selected} />
       </Panel>
       <ItemDetails document={document} chosen={chosen} selected={selected} />
     </>
@@ -80,15 +90,36 @@ function matchesItem(filter: string, { label, kind, cloud, details }: TopologyIt
   return matchesFilter(filter, [label, kind, cloud, ...details])
 }
 
-interface DrawingProps {
-  readonly document: TopologyDocument
+interface CloudChoiceProps {
+  readonly clouds: readonly TopologyItem[]
+  readonly cloud: string
+}
+
+function CloudChoice({ clouds, cloud }: CloudChoiceProps): JSX.Element | null {
+  if (clouds.length < 2) return null
+  return (
+    <select
+      aria-label="Cloud"
+      value={cloud}
+      onChange={(event) => setParams({ cloud: event.currentTarget.value, selected: '' })}
+    >
+      {clouds.length <= ALL_DRAWN && <option value="">all clouds</option>}
+      {clouds.map(({ id, label, cloud: name }) => (
+        <option key={id} value={name}>
+          {label}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+interface DrawingProps extends Pick<TopologyDocument, 'columns' | 'items' | 'edges'> {
   /** Ids that are marked; undefined marks everything. */
   readonly lit: ReadonlySet<string> | undefined
   readonly selected: string
 }
 
-function Drawing({ document, lit, selected }: DrawingProps): JSX.Element {
-  const { columns, items, edges } = document
+function Drawing({ columns, items, edges, lit, selected }: DrawingProps): JSX.Element {
   const places = useMemo(() => new Map(items.map((item) => [item.id, item])), [items])
   const height = HEAD + (Math.max(0, ...items.map(({ row }) => row)) + 1) * ROW
   const unit = 100 / (columns.length * COLUMN)

@@ -110,7 +110,7 @@ export function runCloud(options: CloudOptions): Cloud {
       report: (doing) => change({ kind: 'starting', doing }),
       signal: aborted.signal,
     })
-    await watchHealth(control, definition, change, () => state, aborted.signal)
+    await watchHealth({ control, daemons, definition, change, current: () => state, signal: aborted.signal })
   }
   const endHosts = async (): Promise<void> => {
     daemons?.release()
@@ -197,21 +197,25 @@ function issueCertificate({ definition, authority }: CloudOptions) {
   return authority.issue({ commonName: `${namespace} services`, hosts, uses: ['server'] })
 }
 
+interface HealthInput {
+  readonly control: Host
+  readonly daemons: Daemons
+  readonly definition: CloudDefinition
+  readonly change: (state: CloudState) => void
+  readonly current: () => CloudState
+  readonly signal: AbortSignal
+}
+
 /** Ends only with the host. */
-async function watchHealth(
-  control: Host,
-  { services }: CloudDefinition,
-  change: (state: CloudState) => void,
-  current: () => CloudState,
-  signal: AbortSignal,
-): Promise<void> {
+async function watchHealth({ control, daemons, definition, change, current, signal }: HealthInput): Promise<void> {
   const failures = new Map<string, number>()
   let ended = false
   void control.ended.then(() => {
     ended = true
   })
   while (!ended) {
-    const answers = await askServices(control, services, signal)
+    const stopped = daemons.statuses().filter(({ running }) => !running)
+    const answers = await askServices(control, definition.services, stopped, signal)
     signal.throwIfAborted()
     for (const { service, problem } of answers)
       failures.set(service, problem === undefined ? 0 : (failures.get(service) ?? 0) + 1)
@@ -232,8 +236,11 @@ async function watchHealth(
 async function askServices(
   control: Host,
   services: readonly string[],
+  stopped: readonly DaemonStatus[],
   signal: AbortSignal,
 ): Promise<readonly ServiceAnswer[]> {
+  // A program that does not run is the likely cause.
+  const causes = stopped.map(({ name, reason }) => `; ${name} ${reason ?? 'does not run'}`).join('')
   const urls = services.flatMap((service) => (healthUrls[service] ? [`${service}=${healthUrls[service]}`] : []))
   const program = { file: 'sh', args: ['-c', readData('openstack/health.sh'), 'sh', ...urls] }
   const { stdout } = await control.exec(program, { timeoutMs: 120_000, signal })
@@ -245,6 +252,6 @@ async function askServices(
   )
   return services.map((service) => {
     const text = lines.get(service) ?? 'no answer, because keystone gives no token'
-    return text === 'ok' ? { service } : { service, problem: text }
+    return text === 'ok' ? { service } : { service, problem: `${text}${causes}` }
   })
 }

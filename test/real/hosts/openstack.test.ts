@@ -210,10 +210,11 @@ describe('sandbox start --openstack and up', () => {
     await onControlHost('openstack2', 'chmod 000 /usr/sbin/mariadbd; pkill -9 -o mariadbd')
     await expect
       .poll(async () => (await readReady('openstack2'))?.message, { timeout: 300_000, interval: 1000 })
-      .toMatch(/keystone does not work: it answers 500/)
-    const { output, code } = await stackloom('doctor', '--cloud', 'rhoso2', '-o', 'json')
-    expect(code).toBe(1)
-    expect(output).toContain('keystone does not work')
+      .toMatch(/keystone does not work: .*mariadb exited with code/)
+    // Doctor ignores an error that may be of the moment.
+    await expect
+      .poll(async () => (await stackloom('doctor', '-o', 'json')).output, { timeout: 400_000, interval: 5000 })
+      .toContain('keystone does not work')
     await onControlHost('openstack2', 'chmod 755 /usr/sbin/mariadbd')
     await expect
       .poll(async () => (await readReady('openstack2'))?.status, { timeout: 300_000, interval: 1000 })
