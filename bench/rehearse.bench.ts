@@ -31,7 +31,12 @@ const figuresOfRun = once(async (): Promise<RehearsalFigures | { readonly unavai
     sandboxContext(),
   )
   const failed = results.find(({ verdict }) => verdict !== 'passed')
-  if (failed) return { unavailable: `${failed.id} ${failed.verdict}: ${failed.findings[0]?.message ?? ''}` }
+  if (failed) {
+    const reasons = failed.findings.map(({ code, message }) => `${code} ${message}`)
+    return {
+      unavailable: [`${failed.cloud ?? 'site'} ${failed.id} ${failed.verdict}`, ...reasons.slice(0, 3)].join('; '),
+    }
+  }
   return { seconds: totalSeconds(phases), memoryMib }
 })
 

@@ -21,8 +21,14 @@ import {
   renderProbe,
 } from '../render/probe-pods.ts'
 import { probeLeftover } from '../verify/findings/probe-findings.ts'
-import { evaluateProbes, type FailedProbe, type ProbeRun } from '../verify/probe/probe-results.ts'
-import { encodeTask, formatPodLocation, type ProbePod, probeTasks } from '../verify/probe/probe-tasks.ts'
+import { evaluateProbes, type FailedProbe, type ProbeRun, tasksToRepeat } from '../verify/probe/probe-results.ts'
+import {
+  encodeTask,
+  formatPodLocation,
+  type ProbePod,
+  type ProbeTask,
+  probeTasks,
+} from '../verify/probe/probe-tasks.ts'
 import type { CheckResult } from '../verify/verify.ts'
 import { FIELD_MANAGER } from './object-changes.ts'
 
@@ -137,11 +143,16 @@ async function runProbes(
 
 async function runProbe(plan: Plan, pod: ProbePod, pods: readonly ProbePod[], { ask }: ProbeDeps): Promise<ProbeRun> {
   const tasks = probeTasks(plan, pod, pods)
-  const encoded = [...new Set(tasks.map(encodeTask))]
-  const outputs: string[] = []
-  for (let start = 0; start < encoded.length; start += TASKS_PER_CALL)
-    outputs.push(await ask(pod, [...PROBE_COMMAND, ...encoded.slice(start, start + TASKS_PER_CALL)]))
-  return { pod, tasks, output: outputs.join('\n') }
+  const askAll = async (asked: readonly ProbeTask[]): Promise<string> => {
+    const encoded = [...new Set(asked.map(encodeTask))]
+    const outputs: string[] = []
+    for (let start = 0; start < encoded.length; start += TASKS_PER_CALL)
+      outputs.push(await ask(pod, [...PROBE_COMMAND, ...encoded.slice(start, start + TASKS_PER_CALL)]))
+    return outputs.join('\n')
+  }
+  const run = { pod, tasks, output: await askAll(tasks) }
+  const again = tasksToRepeat(run)
+  return again.length === 0 ? run : { ...run, output: `${run.output}\n${await askAll(again)}` }
 }
 
 /** Ignores the stop signal: after Ctrl-C the pods must be removed as well. */

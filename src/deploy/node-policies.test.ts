@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { planTextForRelease } from '../../test/examples.ts'
 import { testPlan } from '../../test/plan.ts'
+import { TODAY } from '../../test/sandbox-context.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Plan } from '../plan/plan.ts'
 import { renderBasePolicies, renderCloudPolicies } from '../render/nmstate.ts'
@@ -60,6 +62,41 @@ describe('absentInterfaces', () => {
     const [first, second] = cloud ? renderCloudPolicies(plan, cloud) : []
     if (!first || !second) throw new Error('no policy for each node')
     expect(absentInterfaces(first, [second])).toHaveLength(names(first).length)
+  })
+})
+
+/** Storage of the first cloud has a NIC of its own; untagged, the NIC itself has the addresses. */
+function planStorage(storage: object): Plan {
+  const [first, second] = two
+  const site = {
+    apiVersion: 'stackloom.dev/v1alpha1',
+    kind: 'Site',
+    metadata: { name: 'lab' },
+    spec: {
+      cluster: { nodes: [{ name: 'worker-0', nics: { main: 'enp6s0', storage: 'enp7s0' } }], dns: ['192.168.122.1'] },
+      clouds: [{ ...first, networks: { storage: { nic: 'storage', ...storage } } }, second],
+    },
+  }
+  return planTextForRelease(JSON.stringify(site), 'site.yaml', TODAY)
+}
+
+describe('absentState', () => {
+  const before = planStorage({ vlan: 'untagged' })
+  const live = policyOf(before, 'rhoso1')
+  const nics = (others: readonly KubeObject[]) => {
+    const interfaces = (absentState(live, others)?.['interfaces'] ?? []) as readonly { readonly type: string }[]
+    return interfaces.filter(({ type }) => type === 'ethernet')
+  }
+  const released = [{ name: 'enp7s0', type: 'ethernet', state: 'up', ipv4: { enabled: false } }]
+
+  it('takes the address off a NIC whose untagged network leaves the site file, or whose cloud goes', () => {
+    const after = planStorage({ vlan: 40 })
+    expect(nics([baseOf(after), policyOf(after, 'rhoso1'), policyOf(after, 'rhoso2')])).toEqual(released)
+    expect(nics([baseOf(before), policyOf(before, 'rhoso2')])).toEqual(released)
+  })
+
+  it('leaves the address while a policy of the node has addresses of the family on the NIC', () => {
+    expect(nics([baseOf(before), live])).toEqual([])
   })
 })
 

@@ -2,7 +2,8 @@
  * Removes node networking: sets the interfaces of a policy to `state: absent`, waits, then deletes the policy.
  *
  * nmstate leaves what a policy no longer names, and what a deleted policy named. What to remove is read from the live
- * policy, so that a cloud can be taken down without its site file. Interfaces that another policy of the node refers to stay.
+ * policy, so that a cloud can be taken down without its site file. Interfaces that another policy of the node refers to stay;
+ * a NIC stays too and loses the addresses that the policy gave it.
  */
 
 import { asRecord } from '../api/json.ts'
@@ -28,6 +29,12 @@ const CREATED_TYPES = ['vlan', 'linux-bridge', 'bond']
 interface Interface {
   readonly name: string
   readonly type: string
+  readonly ipv4?: { readonly enabled: boolean }
+  readonly ipv6?: { readonly enabled: boolean }
+}
+
+interface ReleasedInterface extends Interface {
+  readonly state: 'up'
 }
 
 /** One node at a time, for the same reason as in the stage that creates them. */
@@ -87,7 +94,7 @@ async function removeNodePolicy(
  * in the other policies of the node.
  */
 export function absentState(policy: KubeObject, others: readonly KubeObject[]): AbsentState | undefined {
-  const interfaces = absentInterfaces(policy, others)
+  const interfaces = [...absentInterfaces(policy, others), ...releasedInterfaces(policy, others)]
   const routes = absentRoutes(policy, others)
   const isNeeded = interfaces.length > 0 || Object.values(routes).some((list) => list !== null)
   return isNeeded ? { interfaces, ...routes } : undefined
@@ -99,12 +106,39 @@ type AbsentState = Readonly<Record<string, unknown>>
 export function absentInterfaces(policy: KubeObject, others: readonly KubeObject[]): readonly Interface[] {
   const node = selectedNode(policy)
   const kept = new Set(others.filter((other) => selectedNode(other) === node).flatMap(referencedInterfaces))
-  const created = (getList(policy, 'spec', 'desiredState', 'interfaces') as readonly Interface[]).filter(
-    ({ name, type }) => CREATED_TYPES.includes(type) && !kept.has(name),
-  )
+  const created = listInterfaces(policy).filter(({ name, type }) => CREATED_TYPES.includes(type) && !kept.has(name))
   return created
     .toSorted((a, b) => Number(b.type === 'linux-bridge') - Number(a.type === 'linux-bridge'))
     .map(({ name, type }) => ({ name, type, state: 'absent' }))
+}
+
+/**
+ * Interfaces that stay and lose their addresses of a family, because no other policy of the node says which it has: nmstate
+ * leaves the addresses of a family that is not named.
+ */
+function releasedInterfaces(policy: KubeObject, others: readonly KubeObject[]): readonly ReleasedInterface[] {
+  const node = selectedNode(policy)
+  const named = others.filter((other) => selectedNode(other) === node).flatMap(listInterfaces)
+  const removed = new Set(absentInterfaces(policy, others).map(({ name }) => name))
+  return listInterfaces(policy).flatMap((iface) => {
+    const { name, type } = iface
+    const released = (['ipv4', 'ipv6'] as const).filter(
+      (family) => iface[family]?.enabled && !named.some((other) => other.name === name && other[family]),
+    )
+    if (removed.has(name) || released.length === 0) return []
+    return [
+      {
+        name,
+        type,
+        state: 'up' as const,
+        ...Object.fromEntries(released.map((family) => [family, { enabled: false }])),
+      },
+    ]
+  })
+}
+
+function listInterfaces(policy: KubeObject): readonly Interface[] {
+  return getList(policy, 'spec', 'desiredState', 'interfaces') as readonly Interface[]
 }
 
 /** By field of the desired state; null, which a merge patch removes, where nothing is absent. */
@@ -145,7 +179,7 @@ function referencedInterfaces(policy: KubeObject): readonly string[] {
 }
 
 function isAbsentAlready(policy: KubeObject): boolean {
-  const interfaces = getList(policy, 'spec', 'desiredState', 'interfaces')
+  const interfaces = listInterfaces(policy)
   return interfaces.length > 0 && interfaces.every((iface) => getString(iface, 'state') === 'absent')
 }
 

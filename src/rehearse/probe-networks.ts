@@ -1,7 +1,7 @@
 /** Attaches pods with the real CNI plugins and runs the tests of the network probe in them. */
 import { mapConcurrently } from '../async/map-concurrently.ts'
 import type { Plan } from '../plan/plan.ts'
-import { type FailedProbe, type ProbeRun, parseAnswers } from '../verify/probe/probe-results.ts'
+import { type FailedProbe, type ProbeRun, tasksToRepeat } from '../verify/probe/probe-results.ts'
 import { encodeTask, formatPodLocation, type ProbeTask, probeTasks } from '../verify/probe/probe-tasks.ts'
 import { attachScript, cniError, probeScript, writeProbeScript } from './node-scripts.ts'
 import type { RunningNode } from './nodes.ts'
@@ -55,18 +55,10 @@ export async function probePods(
       return (await node.agent.run(probeScript(pod, encoded), { signal })).output
     }
     const run = { pod, tasks, output: await ask(tasks) }
-    // A busy machine may lose an answer: what must answer is asked once more.
-    const lost = unansweredPeers(run)
-    runs.push(lost.length === 0 ? run : { ...run, output: `${run.output}\n${await ask(lost)}` })
+    const again = tasksToRepeat(run)
+    runs.push(again.length === 0 ? run : { ...run, output: `${run.output}\n${await ask(again)}` })
   })
   return runs
-}
-
-/** Peers and gateways that did not answer, with the tests that come before: a later answer replaces an earlier one. Pure. */
-function unansweredPeers(run: ProbeRun): readonly ProbeTask[] {
-  return parseAnswers(run)
-    .answers.filter(({ task, values }) => (task.kind === 'peer' || task.kind === 'gateway') && values.length === 0)
-    .map(({ task }) => task)
 }
 
 async function forEachPod(

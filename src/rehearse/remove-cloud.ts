@@ -1,6 +1,6 @@
 /** Removes the node networking of one cloud, as `down` does, while a pod of another cloud counts its packets. */
 import type { KubeObject } from '../api/object.ts'
-import { absentInterfaces, absentRoutes } from '../deploy/node-policies.ts'
+import { absentState } from '../deploy/node-policies.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import { formatPodLocation } from '../verify/probe/probe-tasks.ts'
 import { packetsLost, policyRefused } from './findings.ts'
@@ -59,10 +59,9 @@ async function removePolicy(
   kept: readonly KubeObject[],
   signal?: AbortSignal,
 ): Promise<readonly Finding[]> {
-  const interfaces = absentInterfaces(policy, kept)
-  const routes = Object.entries(absentRoutes(policy, kept)).filter(([, value]) => value !== null)
-  if (interfaces.length === 0 && routes.length === 0) return []
-  const state = { interfaces, ...Object.fromEntries(routes) }
+  const absent = absentState(policy, kept)
+  if (!absent) return []
+  const state = Object.fromEntries(Object.entries(absent).filter(([, value]) => value !== null))
   const { code, output } = await node.agent.run(applyScript(state), { signal })
   const { line, remedy } = explainNmstateError(output)
   const facts = { policy: policy.metadata.name, node: node.name, line, remedy }

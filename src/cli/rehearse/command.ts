@@ -1,6 +1,6 @@
 /**
  * `stackloom rehearse`: applies the site's node networking to virtual machines and tests with packets whether the plan
- * holds. Exits 1 when it does not.
+ * holds. Exits 1 when it does not, and 3 when a test has no result.
  */
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
@@ -41,7 +41,7 @@ interface Options extends PlanningOptions {
 
 export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(withPlanningOptions(command), [
-    'stackloom rehearse -f site.yaml               # exit 0: the plan holds, 1: it does not',
+    'stackloom rehearse -f site.yaml               # exit 0: the plan holds, 1: it does not, 3: a test has no result',
     'stackloom rehearse --cloud rhoso2 --nodes 1',
     'stackloom rehearse --report rehearsal         # report.html, report.md, topology.svg',
     'stackloom rehearse --fault missing-vlan       # see how a mistake in the switch is reported',
@@ -106,7 +106,8 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
   )
   printFindings(findings, io)
   if (rehearsal.keptBy !== undefined) io.stderr(describeKept(rehearsal.nodes, rehearsal.keptBy))
-  return proved ? 0 : 1
+  if (rehearsal.results.some(({ verdict }) => verdict === 'failed')) return 1
+  return proved ? 0 : 3
 }
 
 /** Entries of `spec.accept` for findings of rehearsals alone: those of the probe may be for the cluster. */

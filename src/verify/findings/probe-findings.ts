@@ -124,3 +124,21 @@ export const podRouteMissing = problem<{ from: string; destination: string; next
   message: ({ from, destination, nexthop }) => `a pod of ${from} has no route to ${destination} through ${nexthop}`,
   remedy: () => 'check the routes of the NetworkAttachmentDefinition; `stackloom up` restores it',
 })
+
+export const testsWithoutResult = problem<{
+  from: string
+  tests: readonly string[]
+  reason: string
+  remedy: string
+}>({
+  code: 'SL9141',
+  severity: 'error',
+  message: ({ from, tests, reason }) =>
+    `${tests.length === 1 ? 'a test' : `${tests.length} tests`} of the probe of ${from} (${listTests(tests)}) ${tests.length === 1 ? 'has' : 'have'} no result: ${reason}`,
+  remedy: ({ remedy }) => remedy,
+})
+
+/** The first ones: a script that was cut off lacks dozens. */
+function listTests(tests: readonly string[]): string {
+  return tests.length > 3 ? `${tests.slice(0, 3).join(' ')} …` : tests.join(' ')
+}

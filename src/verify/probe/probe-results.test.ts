@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { testPlan } from '../../../test/plan.ts'
 import { type CheckResult, isProved } from '../verify.ts'
-import { evaluateProbes, type ProbeRun } from './probe-results.ts'
+import { evaluateProbes, type ProbeRun, tasksToRepeat } from './probe-results.ts'
 import { encodeTask, type ProbePod, probeTasks } from './probe-tasks.ts'
 
 const clouds = [
@@ -361,26 +361,44 @@ describe('probes of a cloud with IPv6', () => {
 })
 
 describe('probes without a result', () => {
-  it('prove nothing when a pod did not start, output is incomplete, or no pod ran', () => {
-    const unprobed = { cloud: 'rhoso1', from: 'rhoso1/storage on worker-0', reason: 'the pod is Pending' }
-    const cut = { ...probing(first), output: 'mtu 1500\nping,172.1' }
-    for (const results of [
-      evaluateProbes(plan, well, [unprobed]),
-      evaluateProbes(plan, [cut, ...others], []),
-      evaluateProbes(plan, [probing(first, withoutRoute), ...others], []),
-      evaluateProbes(plan, [], []),
-    ]) {
-      expect(isProved(results)).toBe(false)
-      expect(results.find(({ id, cloud }) => id === 'probe-isolation' && cloud === 'rhoso1')?.verdict).toBe('unknown')
+  const unprobed = { cloud: 'rhoso1', from: 'rhoso1/storage on worker-0', reason: 'the pod is Pending' }
+  const cut = { ...probing(first), output: 'mtu 1500\nping,172.1' }
+  const verdicts = (results: readonly CheckResult[]) =>
+    Object.fromEntries(results.filter(({ cloud }) => cloud === 'rhoso1').map(({ id, verdict }) => [id, verdict]))
+
+  it.each([
+    ['a pod did not start', evaluateProbes(plan, well, [unprobed]), 'SL9108'],
+    ['output is incomplete', evaluateProbes(plan, [cut, ...others], []), 'SL9141'],
+    ['a route is missing', evaluateProbes(plan, [probing(first, withoutRoute), ...others], []), 'SL9141'],
+    ['no pod ran', evaluateProbes(plan, [], []), 'SL9108'],
+  ])('prove nothing and have a reason when %s', (_, results, code) => {
+    expect(isProved(results)).toBe(false)
+    expect(verdicts(results)['probe-isolation']).toBe('unknown')
+    for (const { verdict, findings } of results) {
+      if (verdict === 'unknown') expect(findings).toContainEqual(expect.objectContaining({ code }))
     }
   })
 
-  it('because of a missing default route is said, as Multus 4.2 leaves it out', () => {
-    const [found] = wrong(evaluateProbes(plan, [probing(first, withoutRoute), ...others], []))
-    expect(found).toMatch(
-      /SL9108: the probe of .* has no result: \d+ of \d+ tests have no result: .* Multus 4.2 ignores$/,
-    )
-    const silent = probing(first, (word) => (word.startsWith('arp,') ? NO_RESULT : undefined))
-    expect(wrong(evaluateProbes(plan, [silent, ...others], [])).join()).not.toContain('Multus')
+  it('leave the checks that need no other test as they are', () => {
+    const results = evaluateProbes(plan, [probing(first, withoutRoute), ...others], [])
+    expect(verdicts(results)).toEqual({
+      'probe-reach': 'passed',
+      'probe-vips': 'passed',
+      'probe-duplicates': 'passed',
+      'probe-isolation': 'unknown',
+    })
+    expect(wrong(results)).toEqual([
+      'probe-isolation rhoso1 SL9141: 2 tests of the probe of rhoso1/internalapi on worker-0 (via,172.17.1.30,172.17.0.11 via,172.17.1.31,172.17.0.11) have no result: the pod has no default route through the node',
+    ])
+  })
+
+  it('are made once more together with peers that were silent', () => {
+    const silent = (word: string) => (word === 'arp,172.17.0.31' ? 'silent' : withoutRoute(word))
+    expect(tasksToRepeat(probing(first, silent)).map(encodeTask)).toEqual([
+      'arp,172.17.0.31',
+      'via,172.17.1.30,172.17.0.11',
+      'via,172.17.1.31,172.17.0.11',
+    ])
+    expect(tasksToRepeat(probing(first))).toEqual([])
   })
 })

@@ -24,7 +24,10 @@ function siteOf({ clouds, nodes = 2, isolation = 'vlan-per-cloud', forwarding = 
   const cluster = {
     dns: ['192.168.122.1'],
     isolation: { forwarding },
-    nodes: Array.from({ length: nodes }, (_, index) => ({ name: `worker-${index}`, nic: 'enp6s0' })),
+    nodes: Array.from({ length: nodes }, (_, index) => ({
+      name: `worker-${index}`,
+      nics: { main: 'enp6s0', storage: 'enp7s0' },
+    })),
   }
   return JSON.stringify({
     apiVersion: 'stackloom.dev/v1alpha1',
@@ -181,6 +184,23 @@ describe('node networking', { timeout: 600_000 }, () => {
       await write({ clouds: [withoutStorage, rhoso2], forwarding: 'allow' })
       await up()
       expect(await stateOf('worker-1')).toEqual({ ...before, routes: 0, rules: 0 })
+      await expectPlanned()
+    })
+
+    it('loses the address of a NIC whose untagged network leaves the cloud', async () => {
+      const addressesOf = async (nic: string) => {
+        const state = await cluster.client.get({ ...NODE_STATE, name: 'worker-0' })
+        const interfaces = getList(state, 'status', 'currentState', 'interfaces')
+        const found = interfaces.find((iface) => getString(iface, 'name') === nic)
+        return found && getList(found, 'ipv4', 'address').map((address) => getString(address, 'ip'))
+      }
+      const onNic = { ...rhoso1, networks: { storage: { nic: 'storage', vlan: 'untagged' } } }
+      await write({ clouds: [onNic, rhoso2], forwarding: 'allow' })
+      await up('--allow-move', 'rhoso1/storage')
+      expect(await addressesOf('enp7s0')).toEqual([expect.stringMatching(/^172\.18\.0\./)])
+      await write({ clouds: [withoutStorage, rhoso2], forwarding: 'allow' })
+      await up()
+      expect(await addressesOf('enp7s0')).toEqual([])
       await expectPlanned()
     })
 

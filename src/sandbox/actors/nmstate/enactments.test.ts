@@ -91,6 +91,13 @@ describe('a policy', () => {
 })
 
 describe('applyDesiredState', () => {
+  it('removes the addresses of a family that is switched off', () => {
+    const on = { enabled: true, address: [{ ip: '172.18.0.5', 'prefix-length': 24 }] }
+    const before = applyDesiredState({}, { interfaces: [{ name: 'eth1', ipv4: on, ipv6: on, mtu: 9000 }] })
+    const after = applyDesiredState(before, { interfaces: [{ name: 'eth1', ipv4: { enabled: false } }] })
+    expect(after.interfaces).toEqual([{ name: 'eth1', ipv4: { enabled: false }, ipv6: on, mtu: 9000 }])
+  })
+
   const vlan = (name: string, ip: string) => ({
     name,
     type: 'vlan',

@@ -201,7 +201,8 @@ function removeWithChildren(interfaces: Map<string, Interface>, name: string): v
 }
 
 function mergeFields(old: unknown, wanted: unknown): unknown {
-  if (!isRecord(old) || !isRecord(wanted)) return wanted
+  // A family that is switched off loses its addresses.
+  if (!isRecord(old) || !isRecord(wanted) || wanted['enabled'] === false) return wanted
   const keys = new Set([...Object.keys(old), ...Object.keys(wanted)])
   return Object.fromEntries(
     [...keys].map((key) => [key, key in wanted ? mergeFields(old[key], wanted[key]) : old[key]]),
