@@ -56,6 +56,13 @@ describe('the address map', () => {
     expect(states(deployed)).not.toContain('differs')
   })
 
+  it('takes addresses of nodes as planned where the cluster does not say which they have', () => {
+    const { subnets } = deployed.network as NetworkDocument
+    const nodes = subnets.flatMap(({ marks }) => marks.filter(({ kind }) => kind === 'node'))
+    expect(nodes.length).toBeGreaterThan(0)
+    expect(new Set(nodes.map(({ state }) => state))).toEqual(new Set(['planned']))
+  })
+
   it('says that one more cloud fits, and how many subnets are free', () => {
     const { oneMore, supernets } = planOnly.documents.addresses as AddressesDocument
     expect(oneMore).toMatchObject({ fits: true })

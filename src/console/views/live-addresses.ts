@@ -21,6 +21,8 @@ export interface LiveAddresses {
   readonly byAddress: ReadonlyMap<string, readonly HeldAddress[]>
   /** Addresses of a Service by `namespace/name`. */
   readonly byService: ReadonlyMap<string, readonly string[]>
+  /** Whether addresses of nodes were read: without nmstate's objects the cluster does not say which they have. */
+  readonly knowsNodes: boolean
   /** Sorted by address, to find those of one subnet. */
   readonly sorted: readonly { readonly value: bigint; readonly family: 4 | 6; readonly address: string }[]
 }
@@ -39,6 +41,7 @@ export function indexHeldAddresses(held: readonly HeldAddress[]): LiveAddresses 
   return {
     byAddress,
     byService: new Map([...services].map(([name, list]) => [name, list.map(({ address }) => address)])),
+    knowsNodes: held.some(({ by }) => by === 'node'),
     sorted,
   }
 }
@@ -130,7 +133,8 @@ function ownerKey({ by, holder, namespace }: HeldAddress): string {
 
 /** Planned, and no object has it. An endpoint is a pod's own address, which the cluster does not record. */
 function judgeUnheld({ cloud }: SubnetAddresses, holders: readonly Holder[], live: LiveAddresses): Judgement {
-  if (holders.every(({ role }) => role === 'endpoint')) return { state: 'planned' }
+  const isUnknown = ({ role }: Holder): boolean => role === 'endpoint' || (role === 'node' && !live.knowsNodes)
+  if (holders.every(isUnknown)) return { state: 'planned' }
   for (const service of servicesFor(cloud, holders)) {
     const elsewhere = live.byService.get(`${cloud.namespace}/${service}`)
     if (elsewhere)

@@ -311,8 +311,8 @@ function whatFalls(
       text: 'other nodes carry the same segments: VIPs move to them, and pods of this node start there',
     }
   const parts = [
-    `${falls.clouds.length} clouds`,
-    `${falls.vips.length} VIPs`,
+    falls.clouds.length === 1 ? '1 cloud' : `${falls.clouds.length} clouds`,
+    falls.vips.length === 1 ? '1 VIP' : `${falls.vips.length} VIPs`,
     falls.hosts.length > 0 ? `hosts ${falls.hosts.join(', ')}` : 'no hosts',
   ]
   return { ...falls, text: `${item.label} carries ${parts.join(', ')}` }
