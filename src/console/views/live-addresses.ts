@@ -33,6 +33,11 @@ export function indexHeldAddresses(held: readonly HeldAddress[]): LiveAddresses 
     held.filter(({ by }) => by === 'service'),
     ({ holder }) => holder.replace(/^Service /, ''),
   )
+  // A Node has an address per family of its own; more come from nmstate.
+  const nodes = groupBy(
+    held.filter(({ by }) => by === 'node'),
+    ({ holder }) => holder,
+  )
   const sorted = [...byAddress.keys()].flatMap((address) => {
     const parsed = parseAddress(address)
     return parsed ? [{ value: parsed.value, family: parsed.family, address }] : []
@@ -41,7 +46,7 @@ export function indexHeldAddresses(held: readonly HeldAddress[]): LiveAddresses 
   return {
     byAddress,
     byService: new Map([...services].map(([name, list]) => [name, list.map(({ address }) => address)])),
-    knowsNodes: held.some(({ by }) => by === 'node'),
+    knowsNodes: [...nodes.values()].some((addresses) => addresses.length > 2),
     sorted,
   }
 }
