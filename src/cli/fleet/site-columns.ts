@@ -47,7 +47,15 @@ export const siteColumns: Readonly<Record<FleetCommand, SiteColumns>> = {
     },
   },
   verify: countBy(['CHECKS', 'PASSED', 'FAILED', 'UNKNOWN'], 'checks', 'verdict', ['passed', 'failed', 'unknown']),
-  doctor: countBy(['CAUSES', 'ERRORS', 'WARNINGS'], 'diagnoses', 'severity', ['error', 'warning']),
+  doctor: {
+    ...countBy(['CAUSES', 'ERRORS', 'WARNINGS'], 'diagnoses', 'severity', ['error', 'warning']),
+    problem: ({ diagnoses }) => {
+      const cause = asList(diagnoses)
+        .map(asRecord)
+        .find(({ severity }) => severity === 'error')
+      return cause && `${String(cause['code'])}: ${String(cause['message'])}`
+    },
+  },
   hosts: {
     ...countBy(['HOSTS', 'CURRENT', 'BEHIND', 'FAILED', 'NEVER', 'UNKNOWN'], 'hosts', 'verdict', [
       'current',

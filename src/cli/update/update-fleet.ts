@@ -17,6 +17,7 @@ import {
 import { type CloudVersions, canaryNames, planRollout, type RolloutStep, remainingPause } from '../../fleet/rollout.ts'
 import { firstProblem, type SiteOutcome, siteVerdict } from '../../fleet/site-outcome.ts'
 import { parseDuration } from '../duration.ts'
+import { siteColumns } from '../fleet/site-columns.ts'
 import { openFleet, runAtSite, siteOptions } from '../fleet/sites.ts'
 import type { Io } from '../io.ts'
 import { printFindings } from '../output/findings.ts'
@@ -182,9 +183,9 @@ async function waitUntilClean(step: RolloutStep, waiting: number, rollout: Rollo
     const left = started + options.checkTimeout - clock.elapsed()
     if (left <= 0) {
       const facts = { site: step.site.name, cloud: step.versions.cloud, waiting, check: outcome.check }
-      return [
-        finding(siteNotClean, { ...facts, reason: firstProblem(outcome.found) || 'not everything could be read' }),
-      ]
+      const problem = siteColumns[outcome.check].problem?.(outcome.found.result)
+      const reason = firstProblem(outcome.found, problem) || 'not everything could be read'
+      return [finding(siteNotClean, { ...facts, reason })]
     }
     await clock.sleep(Math.min(CHECK_AGAIN_MS, left), io.stop)
   }

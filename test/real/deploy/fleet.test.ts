@@ -18,6 +18,7 @@ kind: Site
 metadata: {name: berlin}
 spec:
   cluster:
+    dns: [192.168.122.1]
     nodes: [{name: worker-0, nic: enp6s0}]
   clouds:
   - {name: rhoso1, namespace: openstack}
@@ -92,7 +93,11 @@ spec:
     for (const command of ['verify', 'doctor']) {
       const problems = async () => {
         const { out } = await run(command, '-f', 'site.yaml', '-o', 'json', '--kubeconfig', cluster.kubeconfig)
-        return (JSON.parse(out) as { readonly findings: readonly object[] }).findings
+        const { findings, diagnoses = [] } = JSON.parse(out) as {
+          readonly findings: readonly object[]
+          readonly diagnoses?: readonly object[]
+        }
+        return [...findings, ...diagnoses]
       }
       await expect.poll(problems, { timeout: 300_000, interval: 1_000 }).toEqual([])
     }
