@@ -58,6 +58,7 @@ const WITHOUT_FORMATS: Readonly<Record<string, string>> = {
   'stackloom lab snapshot apply': 'runs steps and tells of each',
   'stackloom lab snapshot create': 'runs steps and tells of each',
   'stackloom operator run': 'serves until it is stopped',
+  'stackloom sandbox exec': 'prints what the command prints',
   'stackloom sandbox kubeconfig': 'prints one path, for $(…)',
   'stackloom sandbox logs': 'prints the logs of programs as they are',
   'stackloom sandbox reset': 'prints progress only',
