@@ -9,9 +9,11 @@ import type { KubeObject } from '../../../src/api/object.ts'
 import { main } from '../../../src/cli/main.ts'
 import { type Connection, connect } from '../../../src/kube/connect.ts'
 import { loadImage } from '../../../src/sandbox/images/load-image.ts'
+import { count } from '../../counts.ts'
 import { testIo } from '../../io.ts'
 import { ipSet, netConfig, threeNetworks } from '../../ipam.ts'
 import { usePodSandbox } from '../../pod-sandbox.ts'
+import { defineConformance } from '../ipam/conformance-cases.ts'
 import { type OperatorImages, operatorImages } from './operator-images.ts'
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
@@ -127,6 +129,18 @@ function createUnderLoad(prefix: string): {
   }
 }
 
+/** Without grace: the pod ends as with its node. */
+async function killPod(name: string): Promise<void> {
+  await connection.transport.json({
+    method: 'DELETE',
+    path: `/api/v1/namespaces/${home}/pods/${name}`,
+    body: { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0 },
+    idempotent: true,
+    verb: 'delete',
+    subject: 'pod',
+  })
+}
+
 const wide = {
   networks: threeNetworks.networks.map((network, index) => ({
     ...network,
@@ -171,15 +185,7 @@ describe('the operator in pods', () => {
     const leader = (await holder()).split('_')[0] ?? ''
     expect((await pods()).map(({ metadata }) => metadata.name)).toContain(leader)
     const load = createUnderLoad('leader')
-    // Without grace: the pod ends as with its node.
-    await connection.transport.json({
-      method: 'DELETE',
-      path: `/api/v1/namespaces/${home}/pods/${leader}`,
-      body: { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0 },
-      idempotent: true,
-      verb: 'delete',
-      subject: 'pod',
-    })
+    await killPod(leader)
     await expect.poll(holder, soon).not.toContain(leader)
     await expect.poll(() => rolledOut(images.first.reference), soon).toBe('')
     // Reviews that the killed pod had are lost; the objects of all others have addresses.
@@ -197,6 +203,23 @@ describe('the operator in pods', () => {
     expect(created).toBeGreaterThan(0)
     await expect.poll(addressProblem, soon).toBe('')
     for (const { status } of await pods()) expect(status?.containerStatuses).toMatchObject([{ restartCount: 0 }])
+  })
+
+  it('loses no address and assigns none twice when all its pods are killed at once under load', async () => {
+    for (let round = 0; round < count({ test: 1, soak: 10 }); round += 1) {
+      const load = createUnderLoad(`chaos-${round}`)
+      for (const { metadata } of await pods()) await killPod(metadata.name)
+      await expect.poll(() => rolledOut(images.second.reference), soon).toBe('')
+      expect((await load.stop()).created).toBeGreaterThan(0)
+      const { items } = await cluster.client.list(ipSets, { namespace })
+      const [first] = items
+      if (first) await cluster.client.delete({ ...ipSets, namespace, name: first.metadata.name })
+      await expect.poll(addressProblem, soon).toBe('')
+    }
+  })
+
+  describe('serves the conformance list of infra-operator', () => {
+    defineConformance(cluster, soon)
   })
 
   it('needs no right that it does not have', async () => {
