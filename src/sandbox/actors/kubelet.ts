@@ -62,14 +62,15 @@ export const kubelet: Actor = {
           })
           return { requeueAfterMs: stepMs }
         }
-        if (!(await attachNetworks(runtime.client, pod))) return { requeueAfterMs: stepMs }
-        const status = runningStatus(pod, formatTimestamp(clock.now()))
-        if (!status) return
-        await runtime.client.apply(
-          { ...POD, metadata: { namespace, name }, status },
-          { fieldManager: MANAGER, subresource: 'status', force: true },
-        )
-        return
+        const isAttached = await attachNetworks(runtime.client, pod, podAddress(pod))
+        const status = podStatus(pod, isAttached, formatTimestamp(clock.now()))
+        if (status) {
+          await runtime.client.apply(
+            { ...POD, metadata: { namespace, name }, status },
+            { fieldManager: MANAGER, subresource: 'status', force: true },
+          )
+        }
+        return isAttached ? undefined : { requeueAfterMs: stepMs }
       },
     })
   },
@@ -97,41 +98,73 @@ function chooseNode(pod: KubeObject, nodes: readonly KubeObject[]): string | und
   return nodes[index]?.metadata.name
 }
 
-/** The status of a running pod; undefined when it is already up to date. */
-function runningStatus(pod: KubeObject, now: string): Readonly<Record<string, unknown>> | undefined {
-  const { phase, conditions = [] } = (pod['status'] ?? {}) as {
-    readonly phase?: string
-    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
-  }
-  const reason = pod.metadata.annotations?.[NEVER_READY]
-  const ready = reason === undefined
-  const isReady = conditions.some((condition) => condition.type === 'Ready' && condition.status === 'True')
-  const reported = conditions.some((condition) => condition.type === 'ContainersReady')
+interface ReportedStatus {
+  readonly phase?: string
+  readonly conditions?: readonly { readonly type: string }[]
+  readonly containerStatuses?: readonly {
+    readonly state?: { readonly waiting?: { readonly reason?: string } }
+  }[]
+}
+
+/** As the kubelet reports it; undefined when it is already up to date. */
+function podStatus(pod: KubeObject, isAttached: boolean, now: string): Readonly<Record<string, unknown>> | undefined {
+  const { phase, conditions = [], containerStatuses = [] } = (pod['status'] ?? {}) as ReportedStatus
+  const waiting = isAttached ? pod.metadata.annotations?.[NEVER_READY] : 'ContainerCreating'
+  const isReported = conditions.some(({ type }) => type === 'ContainersReady')
   // A test or another controller may set a terminal phase, such as for a Job.
-  if (phase === 'Succeeded' || phase === 'Failed' || (reported && isReady === ready)) return undefined
-  const bytes = digest(pod.metadata.uid ?? '')
-  const podIP = `10.244.${Number.parseInt(bytes.slice(0, 2), 16)}.${(Number.parseInt(bytes.slice(2, 4), 16) % 254) + 1}`
-  const state = ready ? { running: { startedAt: now } } : { waiting: { reason, message: reason } }
+  if (phase === 'Succeeded' || phase === 'Failed') return undefined
+  if (isReported && containerStatuses[0]?.state?.waiting?.reason === waiting) return undefined
+  const podIP = podAddress(pod)
   return {
-    phase: ready ? 'Running' : 'Pending',
-    podIP,
-    podIPs: [{ ip: podIP }],
+    phase: waiting === undefined ? 'Running' : 'Pending',
+    ...(isAttached && { podIP, podIPs: [{ ip: podIP }] }),
     startTime: now,
-    conditions: ['PodScheduled', 'Initialized', 'ContainersReady', 'Ready'].map((type) => ({
-      type,
-      status: ready || type === 'PodScheduled' || type === 'Initialized' ? 'True' : 'False',
+    conditions: podConditions(pod, isAttached, waiting === undefined).map((condition) => ({
+      ...condition,
       lastTransitionTime: now,
     })),
-    containerStatuses: (podSpec(pod).containers ?? []).map(({ name, image = '' }) => ({
-      name,
-      image,
-      imageID: image,
-      ready,
-      started: ready,
-      restartCount: 0,
-      state,
-    })),
+    containerStatuses: describeContainers(pod, isAttached, waiting, now),
   }
+}
+
+function podConditions(pod: KubeObject, isAttached: boolean, isReady: boolean): readonly object[] {
+  const names = (podSpec(pod).containers ?? []).map(({ name }) => name)
+  const message = `containers with unready status: [${names.join(' ')}]`
+  const ready = isReady ? { status: 'True' } : { status: 'False', reason: 'ContainersNotReady', message }
+  return [
+    { type: 'PodReadyToStartContainers', status: isAttached ? 'True' : 'False' },
+    { type: 'Initialized', status: 'True' },
+    { type: 'Ready', ...ready },
+    { type: 'ContainersReady', ...ready },
+    { type: 'PodScheduled', status: 'True' },
+  ]
+}
+
+function describeContainers(
+  pod: KubeObject,
+  isAttached: boolean,
+  waiting: string | undefined,
+  now: string,
+): readonly object[] {
+  const isReady = waiting === undefined
+  const state = isReady
+    ? { running: { startedAt: now } }
+    : { waiting: { reason: waiting, ...(isAttached && { message: waiting }) } }
+  return (podSpec(pod).containers ?? []).map(({ name, image = '' }) => ({
+    name,
+    image,
+    imageID: isReady ? image : '',
+    ready: isReady,
+    started: isReady,
+    restartCount: 0,
+    state,
+  }))
+}
+
+/** On the pod network. */
+function podAddress({ metadata }: KubeObject): string {
+  const bytes = digest(metadata.uid ?? '')
+  return `10.244.${Number.parseInt(bytes.slice(0, 2), 16)}.${(Number.parseInt(bytes.slice(2, 4), 16) % 254) + 1}`
 }
 
 function digest(text: string): string {

@@ -14,6 +14,8 @@ import { parseRange, rangeContains } from '../../net/range.ts'
 const ATTACHMENT = { apiVersion: 'k8s.cni.cncf.io/v1', kind: 'NetworkAttachmentDefinition' }
 const POOL = { apiVersion: 'whereabouts.cni.cncf.io/v1alpha1', kind: 'IPPool', namespace: 'kube-system' }
 const MANAGER = 'actor-multus'
+/** Multus lists the network of all pods first, by the name in its configuration. */
+const POD_NETWORK = 'pod-network'
 /** Write attempts for one pool in case of conflicts. */
 const TRIES = 20
 
@@ -27,11 +29,11 @@ interface AllocationRange {
 }
 
 /** Attaches the requested networks of a pod; returns false while one of them does not exist. */
-export async function attachNetworks(client: KubeClient, pod: KubeObject): Promise<boolean> {
+export async function attachNetworks(client: KubeClient, pod: KubeObject, podAddress: string): Promise<boolean> {
   const requests = requestedNetworks(pod)
   if (requests.length === 0 || pod.metadata.annotations?.[NETWORK_STATUS] !== undefined) return true
   if (!(await client.resource(ATTACHMENT))) return true
-  const status: object[] = []
+  const status: object[] = [{ name: POD_NETWORK, interface: 'eth0', ips: [podAddress], default: true, dns: {} }]
   for (const [index, { namespace, name, interface: requested }] of requests.entries()) {
     const interfaceName = requested ?? `net${index + 1}`
     const definition = await client.get({ ...ATTACHMENT, namespace, name })
@@ -39,7 +41,7 @@ export async function attachNetworks(client: KubeClient, pod: KubeObject): Promi
     const ips: string[] = []
     for (const range of parseAllocationRanges(definition))
       ips.push(await allocateAddress(client, range, pod, interfaceName))
-    status.push({ name: `${namespace}/${name}`, interface: interfaceName, ips })
+    status.push({ name: `${namespace}/${name}`, interface: interfaceName, ips, dns: {} })
   }
   const { namespace = '', name } = pod.metadata
   await client.patch(

@@ -72,7 +72,8 @@ function ownerKeys({ metadata }: KubeObject): readonly string[] {
   return (metadata.ownerReferences ?? []).map(({ name }) => `${metadata.namespace}/${name}`)
 }
 
-function renderPod(workload: AttachedWorkload, namespace: string): KubeObject {
+/** A pod that also real nodes run. */
+export function renderPod(workload: AttachedWorkload, namespace: string): KubeObject {
   const networks = workload.networks.map((name) => ({ name, namespace, interface: name }))
   return {
     ...POD,
