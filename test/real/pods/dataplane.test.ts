@@ -88,7 +88,9 @@ async function createStep(name: string, command: string): Promise<void> {
 
 /** A role with one node. Refused until a pod of the operator answers reviews. */
 async function createNode(host: string, services: readonly string[]): Promise<void> {
-  const nodeTemplate = { ansibleSSHPrivateKeySecret: SSH_SECRET, ansibleUser: 'root', ansiblePort: 22 }
+  // The hosts have no repository of packages.
+  const ansibleVars = 'stackloom_packages: []\n'
+  const nodeTemplate = { ansibleSSHPrivateKeySecret: SSH_SECRET, ansibleUser: 'root', ansiblePort: 22, ansibleVars }
   const spec = {
     nodeTemplate,
     preProvisioned: true,
