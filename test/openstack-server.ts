@@ -94,7 +94,7 @@ export async function startSimulatedCloud(hosts: readonly string[]): Promise<Sim
     return servePlacement(method, steps)
   }
 
-  /** Migrations end after some requests, whoever sends them. */
+  /** Migrations end after some requests, from any client. */
   function advance(): void {
     for (const instance of cloud.instances) {
       if (instance.left === undefined) continue
