@@ -175,7 +175,7 @@ describe('sandbox start --openstack and up', () => {
     for (const user of ['keystone', 'nova', 'neutron', 'glance', 'placement']) expect(users.split('\n')).toContain(user)
   })
 
-  it('keep the clouds apart: neither tokens, passwords nor packets of one are of use in the other', async () => {
+  it('keep the clouds apart: neither tokens, names nor packets of one are of use in the other', async () => {
     const token = (await openstack('rhoso1', 'token', 'issue', '-f', 'value', '-c', 'id')).output.trim()
     const ask = `curl -s -o /dev/null -w '%{http_code}' -H 'X-Auth-Token: ${token}' http://127.0.0.1:5000/v3/users`
     expect(await onControlHost('openstack', ask)).toBe('200')
