@@ -34,7 +34,7 @@ async function run(command: string, items: readonly unknown[]) {
 describe('a dump with a value of the wrong type', { timeout: 600_000 }, () => {
   it.each(commands)('does not crash %s', async (command) => {
     const dump = exampleDump()
-    const every = count({ test: 80, soak: 1 })
+    const every = count({ test: 200, soak: 1 })
     let index = 0
     for (const value of wrongValues) {
       for (const { kind, path: field, objects } of mutations(dump, value)) {

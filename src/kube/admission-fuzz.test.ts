@@ -1,10 +1,13 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect as connectTcp } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { count } from '../../test/counts.ts'
+import { count, isSoak } from '../../test/counts.ts'
+import { type EventLoopMeter, eventLoopMeter, measureEventLoopArgs } from '../../tools/event-loop.ts'
 import { createAuthority } from '../pki/authority.ts'
 import { serveAdmission } from './admission-server.ts'
 import { serveHealth } from './health-server.ts'
@@ -19,6 +22,17 @@ const review = JSON.stringify({
 function post(body: string, { url = target, headers = '', length = String(Buffer.byteLength(body)) } = {}): string {
   return `POST ${url} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: ${length}\r\n${headers}\r\n${body}`
 }
+
+/** As large as the server accepts: many values, many bytes, and a list that it has to refuse. */
+const largestReviews = [
+  { a: Array.from({ length: 79_000 }, () => 1) },
+  { a: Array.from({ length: 19_000 }, (_, index) => ({ [`k${index}`]: index })) },
+  { a: Array.from({ length: 50_000 }, (_, index) => ({ [`k${index}`]: index })) },
+  Object.fromEntries(Array.from({ length: 70_000 }, (_, index) => [`k${index}`, 1])),
+  { a: 'x'.repeat(3_900_000) },
+  { a: '\\"'.repeat(900_000) },
+  { a: Array.from({ length: 200_000 }, () => 1) },
+].map((object) => post(review.replace('"metadata"', `"spec":${JSON.stringify(object)},"metadata"`)))
 
 /** Requests that a client in the cluster can send; each is the first bytes of a connection. */
 const hostile: readonly (readonly [string, string | Buffer])[] = [
@@ -59,7 +73,11 @@ describe('the servers of the operator', () => {
   })
   afterAll(() => rm(folder, { recursive: true }))
 
+  /** What the server logged as an error: a request of a client is none, whatever it is. */
+  const errors: string[] = []
+
   async function serving<T>(attack: (port: number) => Promise<T>, more: { totalBodyLimit?: number } = {}): Promise<T> {
+    errors.length = 0
     const control = new AbortController()
     const files = { certificateFile: path.join(folder, 'tls.crt'), privateKeyFile: path.join(folder, 'tls.key') }
     const server = await serveAdmission(
@@ -69,6 +87,7 @@ describe('the servers of the operator', () => {
         handlers: { [target]: () => ({ allowed: true }) },
         credentials: files,
         graceMs: 0,
+        log: ({ level, message, reason }) => void (level === 'error' && errors.push(`${message}: ${String(reason)}`)),
         ...more,
       },
       control.signal,
@@ -103,7 +122,19 @@ describe('the servers of the operator', () => {
       await send(port, bytes)
       expect(await answers(port)).toBe(true)
     })
+    expect(errors).toEqual([])
   })
+
+  it.each(['//', '//a:99999999', '//[', '/\\/[', 'https://[::1', '/%', '/__proto__', '/constructor'])(
+    'answer the target %s, which is no webhook, as any other',
+    async (url) => {
+      await serving(async (port) => {
+        expect(await send(port, `GET ${url} HTTP/1.1\r\nhost: a\r\n\r\n`)).toMatch(/^HTTP\/1.1 404 /)
+        expect(await send(port, post(review, { url }))).toMatch(/^HTTP\/1.1 404 /)
+      })
+      expect(errors).toEqual([])
+    },
+  )
 
   it('survive bytes that are no TLS record and connections that are cut at any point', async () => {
     await serving(async (port) => {
@@ -123,21 +154,54 @@ describe('the servers of the operator', () => {
     })
   })
 
-  it('survive random changes of valid and hostile requests', async () => {
+  /** The same server in a process of its own, so that its event loop and its memory can be measured. */
+  async function servingProcess(attack: (port: number, meter: EventLoopMeter) => Promise<void>): Promise<void> {
+    const child = fork('test/admission-process.ts', [folder, target], {
+      execArgv: ['--expose-gc', '--import', 'tsx', ...measureEventLoopArgs],
+    })
+    try {
+      const [port] = (await once(child, 'message')) as [number]
+      await attack(port, eventLoopMeter(child))
+      expect(child.exitCode).toBeNull()
+    } finally {
+      child.kill()
+    }
+  }
+
+  it('survive random changes of valid and hostile requests, which do not occupy them and leave nothing behind', async () => {
     const rounds = count({ test: 200, soak: 10_000 })
     let seed = 20
     const random = (below: number): number => {
       seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
       return Math.floor((seed / 2_147_483_648) * below)
     }
-    await serving(async (port) => {
-      for (let round = 0; round < rounds; round += 1) {
-        const [, sample] = hostile[random(hostile.length)] ?? ['', '']
-        const bytes = Buffer.from(random(2) === 0 ? post(review) : sample).subarray(0, 4_096)
-        for (let change = random(8); change >= 0; change -= 1) bytes[random(bytes.length)] = random(256)
-        await send(port, bytes.subarray(0, random(bytes.length) + 1))
+    await servingProcess(async (port, meter) => {
+      const sendRandom = async (requests: number): Promise<void> => {
+        for (let round = 0; round < requests; round += 1) {
+          const [, sample] = hostile[random(hostile.length)] ?? ['', '']
+          const bytes = Buffer.from(random(2) === 0 ? post(review) : sample).subarray(0, 4_096)
+          for (let change = random(8); change >= 0; change -= 1) bytes[random(bytes.length)] = random(256)
+          await send(port, bytes.subarray(0, random(bytes.length) + 1))
+        }
       }
+      const sendLargest = async (): Promise<void> => {
+        for (const bytes of [...hostile.map(([, sample]) => sample), ...largestReviews]) await send(port, bytes)
+      }
+      await sendRandom(rounds / 10)
+      await sendLargest()
+      const { heapBytes } = await meter.end()
+      await meter.begin()
+      const halfOpen = Array.from({ length: 50 }, () => connectTcp({ host: '127.0.0.1', port }).on('error', () => {}))
+      await sendRandom((rounds * 9) / 10)
+      for (let round = 0; round < rounds / 200; round += 1) await sendLargest()
+      for (const socket of halfOpen) socket.destroy()
+      const after = await meter.end()
       expect(await answers(port)).toBe(true)
+      const grown = (after.heapBytes - heapBytes) / 2 ** 20
+      console.log(`the longest turn took ${after.longestMs.toFixed(1)} ms, the heap has ${grown.toFixed(1)} MiB more`)
+      if (!isSoak()) return
+      expect(after.longestMs).toBeLessThan(50)
+      expect(grown).toBeLessThan(16)
     })
   }, 1_800_000)
 

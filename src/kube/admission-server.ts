@@ -102,6 +102,8 @@ const MAX_OBJECT_VALUES = 80_000
 /** An update has the object and its old version: what could be created can be changed. */
 const MAX_VALUES = 2 * MAX_OBJECT_VALUES + 1_000
 const MAX_DEPTH = 200
+/** JSON.parse takes up to 25 ms for so many. */
+const MAX_KEYS = 20_000
 /** etcd stores objects of 1.5 MiB; a review has two of them, the user and the options of the request. */
 const BODY_LIMIT = 4 * 1024 * 1024
 
@@ -246,7 +248,8 @@ async function receiveBody(request: IncomingMessage, limit: number, bodies: Body
   if (length > limit) return { code: 413, text: `a review may have at most ${limit} bytes`, taken }
   if (isOverBudget) return { code: 503, text: 'too many reviews at once', taken }
   const bytes = Buffer.concat(pieces)
-  const { values, depth } = measureJson(bytes)
+  const { values, depth, keys } = measureJson(bytes, MAX_KEYS + 1)
+  if (keys > MAX_KEYS) return { code: 413, text: `a review may have at most ${MAX_KEYS} different keys`, taken }
   if (values > MAX_VALUES || depth > MAX_DEPTH) {
     return { code: 413, text: `a review may have at most ${MAX_VALUES} values, ${MAX_DEPTH} levels deep`, taken }
   }

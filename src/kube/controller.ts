@@ -86,7 +86,7 @@ export interface RunningController {
 }
 
 /** Reconciles that never wait give the rest of the program a turn after this time. */
-const MAX_BLOCK_MS = 10
+const MAX_BLOCK_MS = 5
 
 export function createController(definition: Controller, deps: ControllerDeps): RunningController {
   const { clock, getCache, log: plainLog = silentLog, observer = {} } = deps
@@ -167,16 +167,13 @@ export function createController(definition: Controller, deps: ControllerDeps): 
    * Reconciles without anything to do would otherwise block the event loop: no event, no request and no lease renewal
    * in between. All workers share one turn.
    */
-  const yieldIfDue = async (): Promise<void> => {
-    if (clock.elapsed() - lastYield < MAX_BLOCK_MS) return
-    pendingYield ??= yieldToEventLoop()
-    await pendingYield
-  }
+  const isYieldDue = (): boolean => clock.elapsed() - lastYield >= MAX_BLOCK_MS
 
   const work = async (stop: AbortSignal): Promise<void> => {
     for (let key = await queue.next(); key !== undefined; key = await queue.next()) {
+      // Checked right before the work: hundreds of workers go on after one yield, and each would work for a while.
+      while (isYieldDue()) await (pendingYield ??= yieldToEventLoop())
       await processKey(key, stop)
-      await yieldIfDue()
     }
   }
 

@@ -3,6 +3,7 @@
  *
  * Found kinds are cached. Missing ones are looked up again each time, because CRDs are installed while we run.
  */
+import { asRecord } from '../api/json.ts'
 import type { GroupVersionKind } from '../api/object.ts'
 import { isApiError, malformedResponse } from './api-error.ts'
 import type { Resource } from './client.ts'
@@ -35,6 +36,8 @@ export function createDiscovery(transport: Transport): Discovery {
       })
       .finally(() => pending.delete(apiVersion))
     pending.set(apiVersion, lookup)
+    // The caller may have stopped waiting: an error that no caller handles would end the program.
+    lookup.catch(() => undefined)
     return lookup
   }
 
@@ -56,17 +59,22 @@ interface ApiResource {
 async function fetchKinds(transport: Transport, apiVersion: string): Promise<Kinds> {
   const body = await get(transport, groupPath(apiVersion), apiVersion)
   if (body === undefined) return new Map()
-  const { resources } = body as { readonly resources?: readonly ApiResource[] }
-  if (!Array.isArray(resources)) {
+  const { resources } = asRecord(body)
+  if (!Array.isArray(resources) || !resources.every(isResource)) {
     const request = { server: transport.server, verb: 'discover', subject: apiVersion }
     throw malformedResponse(`no list of resources for ${apiVersion}`, request)
   }
   const kinds = new Map<string, Resource>()
-  for (const { name, kind, namespaced, verbs } of resources as readonly ApiResource[]) {
+  for (const { name, kind, namespaced, verbs } of resources) {
     // `pods/status` and the like are subresources.
     if (!name.includes('/')) kinds.set(kind, { apiVersion, kind, plural: name, namespaced, verbs })
   }
   return kinds
+}
+
+function isResource(value: unknown): value is ApiResource {
+  const { name, kind } = asRecord(value)
+  return typeof name === 'string' && typeof kind === 'string'
 }
 
 async function fetchVersions(transport: Transport, group: string, signal?: AbortSignal): Promise<readonly string[]> {

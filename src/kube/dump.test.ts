@@ -96,6 +96,24 @@ describe('loadDump', () => {
     expect(JSON.stringify(findings)).not.toMatch(/hunter2|aHVudGVy/)
   })
 
+  it.each([
+    ['a list in itself', '&a [*a]'],
+    ['an object in itself', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: &d {x: *d}\n'],
+    [
+      'aliases that double at each level',
+      `- &a0 {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n${Array.from({ length: 60 }, (_, n) => `- &a${n + 1} [*a${n}, *a${n}]\n`).join('')}`,
+    ],
+    ['many brackets of JSON', `${'['.repeat(50_000)}${']'.repeat(50_000)}`],
+    ['many brackets without an end', '['.repeat(50_000)],
+    ['many dashes', `${'- '.repeat(50_000)}x`],
+  ])('reports a document with %s, and keeps the others', async (_, text) => {
+    put('a.yaml', text)
+    put('b.yaml', poolYaml('b'))
+    const { snapshot, findings } = await loadDump(folder)
+    expect(snapshot.objects.map((object) => object.metadata.name)).toEqual(['b'])
+    expect(findings.map(({ code }) => code)).toEqual(['SL1123'])
+  })
+
   it('reads UTF-16 from PowerShell, and reports what is not text', async () => {
     put('a.yaml', Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(poolYaml('wide'), 'utf16le')]))
     put('b.yaml', Buffer.from([0x80, 0x81, 0xfe, 0xff]))

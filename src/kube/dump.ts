@@ -14,6 +14,7 @@ import { inputTooLarge, unreadableFile } from '../errors/common.ts'
 import { failure, formatError, formatSystemError } from '../errors/failure.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import { readLimited } from '../files/read-limited.ts'
+import { findExpansion } from '../yaml/expanded-size.ts'
 import { unreadableDump, unreadKind } from './findings/api-server.ts'
 import { formatSubject } from './paths.ts'
 import type { SnapshotResult } from './snapshot.ts'
@@ -55,7 +56,7 @@ export async function loadDump(
     snapshot: { objects: [...objects.values()], unread },
     findings: [
       ...findings,
-      ...unread.map((gap) => finding(unreadKind, { kind: formatSubject(gap), reason: gap.reason })),
+      ...unread.map((gap) => finding(unreadKind, { kind: formatSubject(gap), reason: gap.reason, dumped: true })),
     ],
   }
 }
@@ -133,7 +134,10 @@ export function parseDocuments(bytes: Uint8Array): ParsedDocuments {
   if (text === undefined) {
     return { documents: [], broken: [{ reason: 'it is not UTF-8 text', line: 1, column: 1 }] }
   }
-  return /^\s*[{[]/.test(text) ? jsonDocuments(text) : yamlDocuments(text)
+  const { documents, broken } = /^\s*[{[]/.test(text) ? jsonDocuments(text) : yamlDocuments(text)
+  const reasons = documents.map((document) => findExpansion(document, text.length))
+  const unusable = reasons.flatMap((reason) => (reason === undefined ? [] : [{ reason, line: 1, column: 1 }]))
+  return { documents: documents.filter((_, index) => reasons[index] === undefined), broken: [...broken, ...unusable] }
 }
 
 /** PowerShell's `>` writes UTF-16 with a byte order mark; other tools write UTF-8. */

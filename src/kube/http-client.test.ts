@@ -177,7 +177,7 @@ describe('a list', () => {
     ])
   })
 
-  it.each(['.', '..'])(
+  it.each(['.', '..', 'a/status', 'a%2f'])(
     'sends no request for an object called %j: its path would be that of another one',
     async (name) => {
       const { client, requests } = await clientFor((_, answer) => respondJson(answer, { metadata: { name: 'ns' } }))
@@ -186,7 +186,7 @@ describe('a list', () => {
       expect(await client.delete(ref)).toBe(false)
       await expect(
         client.apply({ ...configMap, metadata: { namespace: 'ns', name } }, { fieldManager: 't' }),
-      ).rejects.toThrow('does not exist')
+      ).rejects.toThrow('is rejected: metadata.name')
       expect(requests().filter((request) => request.includes('/ns'))).toEqual([])
     },
   )

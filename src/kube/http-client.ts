@@ -20,7 +20,7 @@ import type {
   WriteOptions,
 } from './client.ts'
 import { createDiscovery } from './discovery.ts'
-import { collectionPath, formatSubject, objectPath } from './paths.ts'
+import { collectionPath, formatSubject, objectPath, writtenPath } from './paths.ts'
 import type { ApiRequest, Query } from './round-trip.ts'
 import type { Transport } from './transport.ts'
 import { watchEvents } from './watch-stream.ts'
@@ -124,13 +124,13 @@ export function createKubeClient(transport: Transport): KubeClient {
 
     update: async (object, options = {}) => {
       const resource = await findWritable(toRef(object), 'update', options.signal)
-      const path = objectPath(resource, object.metadata, options.subresource)
+      const path = writtenPath(resource, object, options.subresource)
       return write({ method: 'PUT', path, body: object, idempotent: true, verb: 'update' }, toRef(object), options)
     },
 
     apply: async (object, options: ApplyOptions) => {
       const resource = await findWritable(toRef(object), 'apply', options.signal)
-      const path = objectPath(resource, object.metadata, options.subresource)
+      const path = writtenPath(resource, object, options.subresource)
       const contentType = 'application/apply-patch+yaml'
       const call = { method: 'PATCH', path, body: object, contentType, idempotent: true, verb: 'apply' } as const
       return write(call, toRef(object), { ...options, extra: { force: options.force ? true : undefined } })

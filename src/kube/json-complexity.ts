@@ -8,6 +8,8 @@
 export interface JsonComplexity {
   readonly values: number
   readonly depth: number
+  /** Different keys, counted up to a limit: JavaScript learns each of them, which takes ten times as long as a value. */
+  readonly keys: number
 }
 
 const QUOTE = 0x22
@@ -18,21 +20,30 @@ const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b])
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d])
 
 /** Counts commas, colons and brackets outside of strings: an upper bound for values and keys together. */
-export function measureJson(bytes: Buffer): JsonComplexity {
+export function measureJson(bytes: Buffer, maxKeys: number): JsonComplexity {
   let values = 1
   let depth = 0
   let deepest = 0
+  let textStart = 0
+  let textEnd = 0
+  const keys = new Set<string>()
   for (let index = 0; index < bytes.length; index += 1) {
     const byte = bytes[index] ?? 0
-    if (byte === QUOTE) index = findStringEnd(bytes, index + 1)
-    else if (byte === COMMA || byte === COLON) values += 1
+    if (byte === QUOTE) {
+      textStart = index + 1
+      index = findStringEnd(bytes, textStart)
+      textEnd = index
+    } else if (byte === COLON) {
+      values += 1
+      if (keys.size < maxKeys) keys.add(bytes.toString('latin1', textStart, textEnd))
+    } else if (byte === COMMA) values += 1
     else if (OPENING.has(byte)) {
       values += 1
       depth += 1
       if (depth > deepest) deepest = depth
     } else if (CLOSING.has(byte)) depth -= 1
   }
-  return { values, depth: deepest }
+  return { values, depth: deepest, keys: keys.size }
 }
 
 function findStringEnd(bytes: Buffer, start: number): number {

@@ -13,6 +13,7 @@ import { isRecord } from '../api/json.ts'
 import { inputTooLarge, unreadableFile } from '../errors/common.ts'
 import { Failure, failure, formatError, formatSystemError } from '../errors/failure.ts'
 import { readLimited } from '../files/read-limited.ts'
+import { findExpansion } from '../yaml/expanded-size.ts'
 import type { Identity } from './credential.ts'
 import { brokenKubeconfig } from './findings/connection.ts'
 
@@ -116,6 +117,8 @@ function parseKubeconfig(text: string, file: string): Readonly<Record<string, un
   } catch (thrown) {
     throw yamlFailure(thrown, file)
   }
+  const expansion = findExpansion(content, text.length)
+  if (expansion !== undefined) throw kubeconfigError(file, expansion)
   // kubectl treats an empty file as an empty configuration.
   if (content === undefined || content === null) return {}
   if (!isRecord(content)) throw kubeconfigError(file, 'it is not a mapping of clusters, users and contexts')

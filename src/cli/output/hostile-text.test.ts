@@ -8,9 +8,9 @@ import { formatFinding } from './findings.ts'
 import { formatTable } from './table.ts'
 import { escapeControls } from './text.ts'
 
-const attack = '\u001b]52;c;ZXZpbA==\u0007\u001b[2J\u009b31m\rdone'
+const attack = '\u001b]52;c;ZXZpbA==\u0007\u001b[2J\u009b31m\rdone\u202egnirts\u2066\u2028fix: x'
 // oxlint-disable-next-line no-control-regex -- none of them may reach a terminal
-const DANGEROUS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/
+const DANGEROUS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/
 
 describe('text from a cluster', () => {
   it('reaches no stream with its control characters, from any command', async () => {

@@ -19,7 +19,7 @@ function twoDigits(value: number): string {
 // oxlint-disable-next-line no-control-regex -- escape codes begin with one
 const ESCAPE_CODE = /\u001b\[[0-9;?]*[A-Za-z]/g
 // oxlint-disable-next-line no-control-regex -- control characters are removed
-const BLANK = /[\u0000-\u001f\u007f-\u009f\s]+/g
+const BLANK = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\s]+/g
 
 /** Removes line ends and escape codes: text from a cluster or a program may contain them. */
 export function oneLine(text: string): string {
@@ -27,11 +27,11 @@ export function oneLine(text: string): string {
 }
 
 // oxlint-disable-next-line no-control-regex -- control characters are made visible
-const CONTROL = /\u001b\[[0-9;]*m|\r\n|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+const CONTROL = /\x1b\[[0-9;]*m|\r\n|[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 /**
  * Makes control characters visible as `\\u001b`, which is the same text in JSON and YAML. Data of a cluster could otherwise
- * write to the clipboard or move the cursor. Colours stay where the stream has them.
+ * write to the clipboard, move the cursor, or show its words in another order. Colours stay where the stream has them.
  */
 export function escapeControls(text: string, colour: boolean): string {
   return text.replace(CONTROL, (found) => {
@@ -42,7 +42,7 @@ export function escapeControls(text: string, colour: boolean): string {
 
 function escapeControl(character: string): string {
   // oxlint-disable-next-line no-control-regex -- the rest of a colour code is printable
-  if (!/[\u0000-\u001f\u007f-\u009f]/.test(character)) return character
+  if (!/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/.test(character)) return character
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 

@@ -111,11 +111,14 @@ export const unreadableDump = problem<{ file: string; reason: string }>({
   remedy: () => 'take the dump again; the other files were used',
 })
 
-export const unreadKind = problem<{ kind: string; reason: string }>({
+export const unreadKind = problem<{ kind: string; reason: string; dumped?: boolean }>({
   code: 'SL1124',
   severity: 'warning',
   message: ({ kind, reason }) => `${kind} is unknown: ${reason}`,
-  remedy: () => 'grant the missing permission, or install the missing CRD, and run the command again',
+  remedy: ({ dumped }) =>
+    dumped
+      ? 'if the cluster serves this kind, add it to the dump: `kubectl get KIND -A -o yaml`'
+      : 'grant the missing permission, or install the missing CRD, and run the command again',
 })
 
 export const malformedObject = problem<{
