@@ -113,7 +113,10 @@ function issueFindings(issue: Issue, base: ValuePath, context: Context): readonl
   }
   const kind = isAboutType(issue) ? wrongType : wrongValue
   const isKey = issue.code === 'invalid_key'
-  const facts = { field: formatPath(path), expected, found: isKey ? 'this key' : describeValue(found) }
+  // A file that is one text is no file of ours: a path in a file from elsewhere may name one with secrets.
+  const isWholeFile = path.length === 0 && typeof found === 'string'
+  const described = isWholeFile ? 'a text' : describeValue(found)
+  const facts = { field: formatPath(path), expected, found: isKey ? 'this key' : described }
   const where = isKey ? reading.locateKey(path) : reading.locate(path)
   return [{ field: formatPath(path), finding: finding(kind, facts, { where }) }]
 }
