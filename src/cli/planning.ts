@@ -99,7 +99,7 @@ export async function planFromFiles(options: PlanningOptions, io: Io, parts: Pla
   // A plan with errors has no documents, so nothing is known of acceptances for them.
   const codes = hasErrors(plan.findings) ? planCodes : new Set([...planCodes, ...renderCodes])
   const judged = judge(found, site.accept, { locate, judges: (code) => codes.has(code) })
-  const findings = options.locked && stale ? [...judged, outdatedFinding(changes)] : judged
+  const findings = options.locked && stale ? [...judged, outdatedFinding(changes, locate(['spec', 'clouds']))] : judged
   return { plan: { ...plan, findings }, before, lock, changes, lockText, lockFile, stale, findings, locate }
 }
 
@@ -120,7 +120,7 @@ async function checkDocuments(plan: Plan, locate: Planning['locate']): Promise<r
 }
 
 /** `site.yaml` has `site.lock.yaml` beside it; a site from stdin has none unless `--lock` names one. */
-function findLockFile({ file, lock }: Pick<PlanningOptions, 'file' | 'lock'>): string | undefined {
+export function findLockFile({ file, lock }: Pick<PlanningOptions, 'file' | 'lock'>): string | undefined {
   if (lock !== undefined) return lock
   if (file === '-') return undefined
   const { dir, name, ext } = path.parse(file)
@@ -161,10 +161,12 @@ async function readSlots(
   return findBuiltInTable(before.crd) ?? lockedSlots(before) ?? builtInTable(await clusterRelease?.())
 }
 
-function outdatedFinding(changes: readonly Change[]): Finding {
-  const [first] = changes
-  const description = first ? `${describeSubject(first)} ${first.to ?? ''}`.trim() : 'the slot table'
-  return finding(lockOutdated, { count: Math.max(changes.length, 1), first: description })
+function outdatedFinding(changes: readonly Change[], where: FileLocation | undefined): Finding {
+  const decisions = changes.map((change) =>
+    isWhole(change) ? describeSubject(change) : `${describeSubject(change)} ${change.to ?? ''}`.trim(),
+  )
+  const listed = decisions.length === 0 ? 'the slot table' : listFirst(decisions)
+  return finding(lockOutdated, { count: Math.max(changes.length, 1), listed }, { where })
 }
 
 /** Writes the lock if it changed and the plan has no errors; fails if another process wrote it after it was read. */
@@ -191,9 +193,14 @@ function summarize(changes: readonly Change[]): string {
   return parts.join('; ') || 'the slot table changed'
 }
 
-function describeSubject({ cloud, network, what }: Change): string {
+function describeSubject(change: Change): string {
+  const { cloud, network, what } = change
   const owner = network === undefined ? cloud : `${cloud}/${network}`
-  return what === 'cloud' || what === 'network' ? owner : `${owner} ${what}`
+  return isWhole(change) ? owner : `${owner} ${what}`
+}
+
+function isWhole({ what }: Change): boolean {
+  return what === 'cloud' || what === 'network'
 }
 
 function listFirst(names: readonly string[]): string {

@@ -19,6 +19,7 @@ import {
   type LockedCloud,
   type LockedNetwork,
   type LockedSubnet,
+  listHolders,
   slotLines,
 } from './lock.ts'
 import { hostCell } from './node-sets.ts'
@@ -149,9 +150,10 @@ function groupByHolder(addresses: readonly NamedAddress[], old: AddressesByHolde
 
 /** Whether the record has these addresses in this order; without a look-up by name, which would be most of the time. */
 function isUnchanged(addresses: readonly NamedAddress[], old: AddressesByHolder): boolean {
+  const held = listHolders(old)
   let index = 0
-  for (const name in old) {
-    const texts = old[name] ?? []
+  for (const [position, name] of held.names.entries()) {
+    const texts = held.addresses[position] ?? []
     if (texts.length === 0) return false
     for (const text of texts) {
       const holder = addresses[index]

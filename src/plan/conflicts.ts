@@ -21,7 +21,7 @@ import {
   spanHoldsSpecial,
   spansOverlap,
 } from './findings/addresses.ts'
-import { entryPath, type Ledger, type LedgerEntry, subnetSegment } from './ledger.ts'
+import { type EntryRole, entryPath, type Ledger, type LedgerEntry, subnetSegment } from './ledger.ts'
 
 /** One wrong range can overlap thousands of others; the first pairs are enough to find it. */
 const SHOWN = 200
@@ -64,7 +64,14 @@ function isSameNode(a: LedgerEntry, b: LedgerEntry): boolean {
   return a.role === 'nodes' && b.role === 'nodes' && sharesNodes(a, b)
 }
 
-const isServer = ({ role }: LedgerEntry): boolean => role === 'gateway' || role === 'dns'
+/** Machines that are not of the site, with an address in one of its subnets. */
+const serverWords: Readonly<Partial<Record<EntryRole, string>>> = {
+  gateway: 'gateway',
+  dns: 'DNS server',
+  peer: 'BGP peer',
+}
+
+const isServer = ({ role }: LedgerEntry): boolean => role in serverWords
 
 function sharesNodes(a: LedgerEntry, b: LedgerEntry): boolean {
   return (
@@ -101,8 +108,7 @@ function explainConflict(a: LedgerEntry, b: LedgerEntry, entries: readonly Ledge
   }
   if (isServer(a)) {
     const address = formatValue(a.family, a.first)
-    const what = a.role === 'gateway' ? 'gateway' : 'DNS server'
-    const facts = { owner: b.owner, span: describeSpan(b), what, address, offer }
+    const facts = { owner: b.owner, span: describeSpan(b), what: serverWords[a.role] ?? a.role, address, offer }
     return finding(spanHoldsSpecial, facts, { where, owners })
   }
   if (a.first === a.last && b.first === b.last) {

@@ -12,7 +12,7 @@ import type { AllocatorRole, Path, Site } from '../site/site.ts'
 import { type DraftNetwork, type DraftSubnet, segmentId } from './draft/draft.ts'
 import { roles, settingPathOrCloud } from './requests.ts'
 
-export type EntryRole = AllocatorRole | 'gateway' | 'dns' | 'reserved' | 'endpoint' | 'node' | 'host' | 'live'
+export type EntryRole = AllocatorRole | 'gateway' | 'dns' | 'peer' | 'reserved' | 'endpoint' | 'node' | 'host' | 'live'
 
 export interface LedgerEntry extends Range {
   /** `rhoso1/internalapi`; `dns`, or an object of the cluster, for what no cloud owns. */
@@ -47,7 +47,7 @@ export function buildLedger(site: Site, networks: readonly DraftNetwork[], live:
   const segments = new Map<string, readonly LedgerEntry[]>()
   for (const [segment, members] of bySegment) {
     const entries = members.flatMap(({ draft, subnet }) => subnetEntries(draft, subnet))
-    const servers = dnsEntries(
+    const servers = serverEntries(
       site,
       members.map(({ subnet }) => subnet),
     )
@@ -124,11 +124,15 @@ function hostPath({ request }: DraftNetwork, name: string): Path {
   return [...request.cloud.path, 'hosts', Math.max(index, 0), 'addresses', request.network.name]
 }
 
-function dnsEntries(site: Site, subnets: readonly DraftSubnet[]): readonly LedgerEntry[] {
-  return site.cluster.dns.flatMap((text, index): readonly LedgerEntry[] => {
+/** DNS servers and BGP peers that have an address in a subnet of the site. */
+function serverEntries({ cluster }: Site, subnets: readonly DraftSubnet[]): readonly LedgerEntry[] {
+  const entry = (text: string, role: 'dns' | 'peer', path: Path): readonly LedgerEntry[] => {
     const address = parseAddress(text)
     if (!address || !subnets.some(({ cidr }) => cidrContains(cidr, address))) return []
-    const path = ['spec', 'cluster', 'dns', index]
-    return [{ ...singleAddressRange(address), owner: 'the cluster', role: 'dns', path }]
-  })
+    return [{ ...singleAddressRange(address), owner: 'the cluster', role, path }]
+  }
+  return [
+    ...cluster.dns.flatMap((text, index) => entry(text, 'dns', ['spec', 'cluster', 'dns', index])),
+    ...cluster.metallb.peers.flatMap(({ address, path }) => entry(address, 'peer', [...path, 'address'])),
+  ]
 }

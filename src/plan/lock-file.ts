@@ -7,6 +7,7 @@ import { load } from 'js-yaml'
 import * as z from 'zod'
 import { formatError } from '../errors/failure.ts'
 import { type Finding, finding } from '../errors/finding.ts'
+import { findExpansion } from '../yaml/expanded-size.ts'
 import { writeYaml } from '../yaml/write.ts'
 import { lockUnreadable } from './findings/lock.ts'
 import type { Lock } from './lock.ts'
@@ -73,6 +74,8 @@ export function readLock(text: string, file: string): LockReading {
   } catch (thrown) {
     return refuse(formatError(thrown).split('\n')[0] ?? 'it is not YAML')
   }
+  const expansion = findExpansion(value, text.length)
+  if (expansion !== undefined) return refuse(expansion)
   const parsed = lockSchema.safeParse(value)
   if (!parsed.success) {
     const [issue] = parsed.error.issues

@@ -60,6 +60,30 @@ export interface LockedNetwork {
 /** Addresses by the name of their holder, one per family. */
 export type AddressesByHolder = Readonly<Record<string, readonly string[]>>
 
+interface HolderList {
+  readonly names: readonly string[]
+  /** In the order of the names. */
+  readonly addresses: readonly (readonly string[])[]
+}
+
+const lists = new WeakMap<AddressesByHolder, HolderList>()
+
+/** Listed once per record: a plan reads the hosts of a network for each family, and again to compare locks. */
+export function listHolders(held: AddressesByHolder): HolderList {
+  const known = lists.get(held)
+  if (known) return known
+  const names: string[] = []
+  const addresses: (readonly string[])[] = []
+  // In one pass: the engine sorts the names for each of Object.keys and Object.values.
+  for (const name in held) {
+    names.push(name)
+    addresses.push(held[name] as readonly string[])
+  }
+  const list = { names, addresses }
+  lists.set(held, list)
+  return list
+}
+
 export interface LockedSubnet {
   readonly name: string
   readonly cidr: string

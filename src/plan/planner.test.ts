@@ -29,6 +29,25 @@ const pinned = (network: string, settings: object): PartialSiteSpec => ({
 })
 
 describe('planSite', () => {
+  it('keeps the gateway that it gave a subnet when the file pins this subnet', () => {
+    const first = planSpec(pinned('ctlplane', {}))
+    const before = networkOf(first.plan, 'rhoso1/ctlplane').subnets[0]
+    expect(before?.gateway).toBe('192.168.122.1')
+    const subnets = [{ cidr: before?.cidr }]
+    const again = planSpec(pinned('ctlplane', { subnets }), { lock: first.lock })
+    expect(networkOf(again.plan, 'rhoso1/ctlplane').subnets[0]?.gateway).toBe('192.168.122.1')
+    const without = networkOf(planSpec(pinned('ctlplane', { subnets })).plan, 'rhoso1/ctlplane')
+    expect(without.subnets[0]?.gateway).toBeUndefined()
+  })
+
+  it('reports a span that has the address of a BGP peer', () => {
+    const metallb = { mode: 'bgp' as const, asn: 64999, peers: [{ address: '192.168.122.85', asn: 65000 }] }
+    const { findings } = planSpec({ ...two, cluster: { metallb } })
+    expect(findings.map(({ message }) => message)).toContainEqual(
+      expect.stringContaining('192.168.122.85, the BGP peer'),
+    )
+  })
+
   it('gives the first cloud the well-known numbers, and each further cloud its own segment, bridge and subnet', () => {
     const { plan } = planSpec(two)
     const first = networkOf(plan, 'rhoso1/internalapi')

@@ -27,7 +27,7 @@ import { buildLedger, type LedgerEntry } from './ledger.ts'
 import { lintLocked } from './lints/locked-lints.ts'
 import { lintSite } from './lints/site-lints.ts'
 import { lintSubnet, type ReservedRange } from './lints/subnet-lints.ts'
-import { forget, holderKinds, isInLock, type Lock, lockEntries } from './lock.ts'
+import { forget, type HolderKind, holderKinds, isInLock, type Lock, lockEntries } from './lock.ts'
 import type { Plan } from './plan.ts'
 import { findRelease, loadReleases } from './release/releases.ts'
 import { type CloudRequest, readCloudRequest, readNetworkRequests } from './requests.ts'
@@ -265,21 +265,21 @@ function lockFindings(
   renamed: ReadonlySet<string>,
 ): readonly Finding[] {
   const findings: Finding[] = []
-  const reportLeaving = (what: string, name: string): void => {
-    findings.push(finding(lockProblems.cloudLeaving, { what, name }))
+  const reportLeaving = (kind: 'cloud' | 'network' | HolderKind, name: string): void => {
+    findings.push(finding(lockProblems.cloudLeaving, { kind, name }))
   }
   for (const [name, cloud] of Object.entries(lock.clouds)) {
     if (cloud.leaving) {
       // `down` would delete the namespace that another cloud has now.
-      if (!renamed.has(name)) reportLeaving(`cloud ${name}`, name)
+      if (!renamed.has(name)) reportLeaving('cloud', name)
       continue
     }
-    const holders = new Set<string>()
+    const holders = new Map<string, HolderKind>()
     for (const [network, locked] of Object.entries(cloud.networks)) {
-      if (locked.leaving) reportLeaving(`network ${name}/${network}`, `${name}/${network}`)
-      for (const kind of holderKinds) for (const holder in locked.left?.[kind]) holders.add(holder)
+      if (locked.leaving) reportLeaving('network', `${name}/${network}`)
+      for (const kind of holderKinds) for (const holder in locked.left?.[kind]) holders.set(holder, kind)
     }
-    for (const holder of holders) reportLeaving(`${name}/${holder}`, `${name}/${holder}`)
+    for (const [holder, kind] of holders) reportLeaving(kind, `${name}/${holder}`)
   }
   if (before.crd !== undefined && before.crd !== slots.crd) {
     const [old, used] = [before.slots ?? [], lock.slots ?? []]

@@ -8,7 +8,7 @@ import { main } from '../main.ts'
 
 const guide = readFileSync(path.join(import.meta.dirname, '../../../docs/guide/plan.md'), 'utf8')
 const blocks = [...guide.matchAll(/```yaml\n(.*?)```/gs)].map(([, text = '']) => text)
-const [site = '', accept = '', pins = ''] = blocks
+const [site = '', supernets = '', accept = '', pins = ''] = blocks
 
 async function findingsOf(text: string): Promise<readonly { readonly code: string }[]> {
   const io = testIo({ stdin: Readable.from([Buffer.from(text)]) })
@@ -19,6 +19,10 @@ async function findingsOf(text: string): Promise<readonly { readonly code: strin
 describe('the guide', () => {
   it('starts with a file that plans without findings', async () => {
     expect(await findingsOf(site)).toEqual([])
+  })
+
+  it('shows supernets that plan without findings', async () => {
+    expect(await findingsOf(site + supernets.replace('spec:\n', ''))).toEqual([])
   })
 
   it('shows pins that plan without findings', async () => {

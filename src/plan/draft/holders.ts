@@ -16,7 +16,7 @@ import { hostNames } from '../dns-names.ts'
 import { duplicateAddress, otherFamily, spanOutside } from '../findings/addresses.ts'
 import { nodesNotOnNetwork, tooFewHostAddresses, tooFewNodeAddresses } from '../findings/capacity.ts'
 import { lockConflict } from '../findings/lock.ts'
-import { type AddressesByHolder, type LockedNetwork, parseLockedAddresses } from '../lock.ts'
+import { type AddressesByHolder, type LockedNetwork, listHolders, parseLockedAddresses } from '../lock.ts'
 import type { NamedAddress, PlannedHostAddress } from '../plan.ts'
 import { type CloudRequest, type HostPin, type NetworkRequest, settingPathOrCloud } from '../requests.ts'
 import { type AddressAssignment, assignAddresses, countAddresses } from './addresses.ts'
@@ -157,7 +157,8 @@ function assignHosts(part: FamilyInput): FamilyAddresses {
   const names = listHostNames(cloud, network, spans.length > 0, pins)
   const { hosts: before, left } = input.locked ?? {}
   const consecutive = pins.size === 0 && !left?.hosts ? consecutiveAddresses(part, spans, names.length) : undefined
-  if (consecutive && matchesLock(before, names, consecutive)) return { names, texts: consecutive }
+  const unchanged = consecutive && lockedTexts(before, names, consecutive)
+  if (unchanged) return { names, texts: unchanged }
   const locked = parseLockedAddresses(left?.hosts, before)[family]
   const result = assignInFamily(part, 'hosts', { spans, names, pins, locked })
   reportConflicts(part, 'host', result, pathOf)
@@ -200,29 +201,30 @@ function consecutiveAddresses(
   return texts.length === count ? texts : undefined
 }
 
-/** Whether the lock has no hosts, or has these addresses for exactly these hosts. */
-function matchesLock(
+/**
+ * The same addresses as the lock has them, if it has these for exactly these hosts, or no hosts. Its texts themselves, because
+ * comparing them again is cheap.
+ */
+function lockedTexts(
   locked: AddressesByHolder | undefined,
   names: readonly string[],
   texts: readonly string[],
-): boolean {
-  let index = 0
-  for (const name in locked) {
+): readonly string[] | undefined {
+  const held = locked && listHolders(locked)
+  if (!held || held.names.length === 0) return texts
+  if (held.names.length !== names.length) return undefined
+  const same: string[] = []
+  for (let index = 0; index < names.length; index += 1) {
+    const name = names[index] as string
     // In another order every name is looked up.
-    if (names[index] !== name) return matchesByName(locked, names, texts)
+    const addresses = held.names[index] === name ? held.addresses[index] : getOwn(locked, name)
     const text = texts[index]
     // One address per family: comparing two is cheaper than a search.
-    if (text === undefined || (locked[name]?.[0] !== text && locked[name]?.[1] !== text)) return false
-    index += 1
+    const found = addresses?.[0] === text ? addresses?.[0] : addresses?.[1]
+    if (found === undefined || found !== text) return undefined
+    same.push(found)
   }
-  return index === 0 || index === names.length
-}
-
-function matchesByName(locked: AddressesByHolder, names: readonly string[], texts: readonly string[]): boolean {
-  return (
-    Object.keys(locked).length === names.length &&
-    names.every((name, index) => getOwn(locked, name)?.includes(texts[index] ?? '') === true)
-  )
+  return same
 }
 
 /** Dual stack: both addresses of a host side by side, under one list of DNS names. */

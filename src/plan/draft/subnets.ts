@@ -4,8 +4,8 @@
  * Pure. Checks the lock only; what is wrong with pins is found by the ledger and the lints.
  */
 import { type Finding, finding } from '../../errors/finding.ts'
-import { addressBits, type Family, parseAddress } from '../../net/address.ts'
-import { type Cidr, cidrRange, formatCidr, parseCidr, usableRange } from '../../net/cidr.ts'
+import { type Address, addressBits, compareAddresses, type Family, parseAddress } from '../../net/address.ts'
+import { type Cidr, cidrRange, formatCidr, parseCidr, sameCidr, usableRange } from '../../net/cidr.ts'
 import { findOverlaps } from '../../net/overlaps.ts'
 import { formatRange, parseRange, type Range } from '../../net/range.ts'
 import { overlappingRanges, rangeSet } from '../../net/range-set.ts'
@@ -171,10 +171,22 @@ function bareSubnet(cidr: Cidr): SubnetRequest {
 /** Networks that lead out of the site get a gateway at the usual address, the first one. */
 const ROUTED_NETWORKS = new Set(['ctlplane', 'external'])
 
-function newSubnet(cidr: Cidr, { network }: NetworkRequest): SubnetRequest {
-  const bare = bareSubnet(cidr)
-  if (!ROUTED_NETWORKS.has(network.name)) return bare
-  return { ...bare, gateway: { family: cidr.family, value: usableRange(cidr).first } }
+function newSubnet(cidr: Cidr, request: NetworkRequest): SubnetRequest {
+  return { ...bareSubnet(cidr), gateway: usualGateway(cidr, request) }
+}
+
+function usualGateway(cidr: Cidr, { network }: NetworkRequest): Address | undefined {
+  return ROUTED_NETWORKS.has(network.name) ? { family: cidr.family, value: usableRange(cidr).first } : undefined
+}
+
+/** A pin of a planned subnet is no decision against the gateway that the planner gave it. */
+function keptGateway(
+  { cidr }: SubnetRequest,
+  before: SubnetRequest | undefined,
+  request: NetworkRequest,
+): Address | undefined {
+  const usual = usualGateway(cidr, request)
+  return before?.gateway && usual && compareAddresses(before.gateway, usual) === 0 ? usual : undefined
 }
 
 /** Pinned spans stay; then the spans that the lock has for the same subnet; then the layout. */
@@ -185,16 +197,17 @@ function withSpans(
   layout: Layout,
 ): DraftSubnet {
   const pinned = request.subnets?.includes(subnet) ?? false
-  if (pinned && subnet.spans) return { ...subnet, spans: subnet.spans, pinned }
-  const text = formatCidr(subnet.cidr)
-  const before = locked.find(({ cidr }) => formatCidr(cidr) === text)?.spans ?? {}
+  const same = locked.find(({ cidr }) => sameCidr(cidr, subnet.cidr))
+  const gateway = subnet.gateway ?? (pinned ? keptGateway(subnet, same, request) : undefined)
+  if (pinned && subnet.spans) return { ...subnet, gateway, spans: subnet.spans, pinned }
+  const before = same?.spans ?? {}
   const standard = layoutSpans(subnet.cidr, layout, request.roles)
   const spans: Partial<Record<AllocatorRole, readonly Range[]>> = {}
   for (const role of roles) {
     const ranges = request.roles.has(role) ? (before[role] ?? standard[role]) : undefined
     if (ranges) spans[role] = ranges
   }
-  return { ...subnet, spans, pinned }
+  return { ...subnet, gateway, spans, pinned }
 }
 
 /**

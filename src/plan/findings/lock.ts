@@ -1,5 +1,6 @@
 /** SL24xx: the lock, and what would move against it. */
 import { problem } from '../../errors/finding.ts'
+import type { HolderKind } from '../lock.ts'
 
 export const lockConflict = problem<{ a: string; b: string; what: string }>({
   code: 'SL2401',
@@ -16,10 +17,11 @@ export const wouldMove = problem<{ owner: string; cloud: string; summary: string
   remedy: ({ cloud }) => `undo the change, or move it on purpose: stackloom plan --allow-move ${cloud}`,
 })
 
-export const lockOutdated = problem<{ count: number; first: string }>({
+export const lockOutdated = problem<{ count: number; listed: string }>({
   code: 'SL2403',
   severity: 'error',
-  message: ({ count, first }) => `--locked is set, and the lock lacks ${count} decisions: ${first}`,
+  message: ({ count, listed }) =>
+    `--locked is set, and the lock lacks ${count === 1 ? 'a decision' : `${count} decisions`}: ${listed}`,
   remedy: () => 'run `stackloom plan` without --locked, and commit the lock',
 })
 
@@ -30,12 +32,29 @@ export const lockUnreadable = problem<{ file: string; reason: string }>({
   remedy: () => 'restore it from git; without it, the planner does not know what it must not move',
 })
 
-export const cloudLeaving = problem<{ what: string; name: string }>({
+type LeavingKind = 'cloud' | 'network' | HolderKind
+
+const leavingWords: Readonly<Record<LeavingKind, string>> = {
+  cloud: 'cloud',
+  network: 'network',
+  vips: 'VIP',
+  nodes: 'node',
+  hosts: 'host',
+  endpoints: 'endpoint',
+}
+
+export const cloudLeaving = problem<{ kind: LeavingKind; name: string }>({
   code: 'SL2405',
   severity: 'info',
-  message: ({ what }) => `${what} is no longer in the site file; its addresses and VLANs stay reserved`,
-  remedy: ({ name }) =>
-    `take it down (\`stackloom down --cloud NAME\`), or \`stackloom plan --forget ${name}\` if it is gone`,
+  message: ({ kind, name }) =>
+    `${leavingWords[kind]} ${name} is no longer in the site file; what the lock has for it stays reserved`,
+  remedy: ({ kind, name }) => {
+    const forget = `when it is gone, free its addresses: \`stackloom plan --forget ${name}\``
+    if (kind === 'cloud') return `take it down (\`stackloom down --cloud ${name}\`); ${forget}`
+    if (kind === 'hosts')
+      return `take it out (\`stackloom hosts remove ${name.slice(name.indexOf('/') + 1)}\`); ${forget}`
+    return forget
+  },
 })
 
 export const forgetPresent = problem<{ name: string }>({
@@ -97,5 +116,6 @@ export const settingWithoutEffect = problem<{ setting: string; value: string; ke
   severity: 'info',
   message: ({ setting, value, kept, more }) =>
     `${setting} is ${value} and has no effect on what is locked: ${kept}${more > 0 ? ` and ${more} more` : ''}`,
-  remedy: () => 'nothing to do if only new networks are to follow it; to change a deployed one, pin its new value',
+  remedy: () =>
+    'nothing to do if only new networks are to follow it; to change a deployed one, pin its new value; if nothing of this site is deployed yet, delete the lock and plan again',
 })

@@ -5,7 +5,7 @@
  */
 import { type Finding, finding } from '../../errors/finding.ts'
 import { cidrRange, formatCidr } from '../../net/cidr.ts'
-import { formatRange, type Range, rangeCovers } from '../../net/range.ts'
+import { compareRanges, formatRange, type Range, rangeCovers } from '../../net/range.ts'
 import type { Path, Site } from '../../site/site.ts'
 import { settingPath } from '../../site/site.ts'
 import type { Locate } from '../address-reader.ts'
@@ -101,29 +101,38 @@ function subnetSettings(draft: DraftNetwork, { site, layout }: LockedInput): rea
   if (request.subnets) return []
   const found: Kept[] = []
   for (const { cidr, spans } of draft.subnets) {
-    const text = formatCidr(cidr)
     const size = site.addressing.prefixLength[cidr.family]
     const family = `ipv${cidr.family}`
     if (cidr.prefix !== size) {
       const path = ['spec', 'addressing', 'prefixLength', family]
-      found.push({ setting: path.join('.'), value: String(size), kept: `${owner} has ${text}`, path })
+      found.push({ setting: path.join('.'), value: String(size), kept: `${owner} has ${formatCidr(cidr)}`, path })
     }
     const source = supernets.filter((supernet) => supernet.family === cidr.family)
     const path = settingPath(network, 'supernets')
     if (path && source.length > 0 && !source.some((supernet) => rangeCovers(supernet, cidrRange(cidr)))) {
       const value = source.map(formatRange).join(', ')
-      found.push({ setting: path.join('.'), value, kept: `${owner} has ${text}`, path })
+      found.push({ setting: path.join('.'), value, kept: `${owner} has ${formatCidr(cidr)}`, path })
     }
     const standard = layoutSpans(cidr, layout, request.roles)
     for (const role of roles) {
-      const [now, chosen] = [formatRanges(spans[role]), formatRanges(standard[role])]
-      if (now === chosen) continue
+      if (sameRanges(spans[role], standard[role])) continue
       const rolePath = ['spec', 'addressing', 'layout', role]
       const value = site.addressing.layout[role].join(', ')
-      found.push({ setting: rolePath.join('.'), value, kept: `${role} of ${owner} are ${now}`, path: rolePath })
+      found.push({
+        setting: rolePath.join('.'),
+        value,
+        kept: `${role} of ${owner} are ${formatRanges(spans[role])}`,
+        path: rolePath,
+      })
     }
   }
   return found
+}
+
+function sameRanges(some: readonly Range[] = [], others: readonly Range[] = []): boolean {
+  return (
+    some.length === others.length && some.every((range, index) => compareRanges(range, others[index] as Range) === 0)
+  )
 }
 
 function formatRanges(ranges: readonly Range[] = []): string {
