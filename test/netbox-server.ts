@@ -46,13 +46,17 @@ export async function startNetBox(token: string): Promise<NetBoxServer> {
     const type = /^\/api\/(.+)\/$/.exec(url.pathname)?.[1] ?? ''
     if (method === 'GET') {
       const slug = url.searchParams.get('slug')
-      const all = [...store(type).values()].filter((entry) => slug === null || entry['slug'] === slug)
+      const [name, vrf] = [url.searchParams.get('name'), url.searchParams.get('vrf_id')]
+      const all = [...store(type).values()].filter(
+        (entry) =>
+          (slug === null || entry['slug'] === slug) &&
+          (name === null || entry['name'] === name) &&
+          (vrf === null || String(entry['vrf']) === vrf),
+      )
       const limit = Math.min(Number(url.searchParams.get('limit') ?? 50), 3)
       const offset = Number(url.searchParams.get('offset') ?? 0)
       const more =
-        offset + limit < all.length
-          ? (self.nextLink ?? `${base}${url.pathname}?limit=${limit}&offset=${offset + limit}`)
-          : null
+        offset + limit < all.length ? (self.nextLink ?? `${base}${url.pathname}?${nextPage(url, limit, offset)}`) : null
       const results = all.slice(offset, offset + limit).map(toAnswer)
       return [200, { count: all.length, next: more, previous: null, results }]
     }
@@ -104,6 +108,13 @@ export async function startNetBox(token: string): Promise<NetBoxServer> {
     close: () => new Promise((resolve) => void server.close(() => resolve())),
   }
   return self
+}
+
+function nextPage({ searchParams }: URL, limit: number, offset: number): string {
+  const next = new URLSearchParams(searchParams)
+  next.set('limit', String(limit))
+  next.set('offset', String(offset + limit))
+  return next.toString()
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {

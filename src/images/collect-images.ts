@@ -3,7 +3,7 @@ import { asRecord, asString } from '../api/json.ts'
 import type { GroupVersionKind, KubeObject } from '../api/object.ts'
 import { formatObjectName, getField, getList, getString } from '../api/raw-object.ts'
 import { type Finding, finding } from '../errors/finding.ts'
-import { invalidImage, noImages } from './findings.ts'
+import { invalidImage } from './findings.ts'
 import { formatImage, type ImageReference, parseImage } from './image-reference.ts'
 
 export const imageKinds: readonly GroupVersionKind[] = [
@@ -47,7 +47,7 @@ export function collectImages(objects: readonly KubeObject[]): ImageList {
     images.set(name, { image, usedBy: users, inCatalog: inCatalog || (known?.inCatalog ?? false) })
   }
   const sorted = [...images].toSorted(([a], [b]) => a.localeCompare(b)).map(([, image]) => image)
-  return { images: sorted, findings: sorted.length > 0 ? findings : [...findings, finding(noImages, {})] }
+  return { images: sorted, findings }
 }
 
 function findImages(object: KubeObject): readonly FoundImage[] {
@@ -89,8 +89,13 @@ export interface CatalogPackage {
   readonly channel: string | undefined
 }
 
-/** The packages of the Subscriptions whose catalog is known. */
-export function collectPackages(objects: readonly KubeObject[]): readonly CatalogPackage[] {
+/** Where Red Hat publishes the operators for a version of OpenShift. */
+export function redHatCatalog(openshift: string): string {
+  return `registry.redhat.io/redhat/redhat-operator-index:v${openshift}`
+}
+
+/** The packages of the Subscriptions; those of a catalog without a known image come from `otherCatalog`, if there is one. */
+export function collectPackages(objects: readonly KubeObject[], otherCatalog?: string): readonly CatalogPackage[] {
   const catalogs = new Map(
     objects
       .filter(({ kind }) => kind === 'CatalogSource')
@@ -100,7 +105,7 @@ export function collectPackages(objects: readonly KubeObject[]): readonly Catalo
     .filter(({ kind }) => kind === 'Subscription')
     .flatMap((subscription): readonly CatalogPackage[] => {
       const { source, sourceNamespace, name, channel } = asRecord(subscription['spec'])
-      const catalog = catalogs.get(`${String(sourceNamespace)}/${String(source)}`)
+      const catalog = catalogs.get(`${String(sourceNamespace)}/${String(source)}`) ?? otherCatalog
       return catalog === undefined || typeof name !== 'string'
         ? []
         : [{ catalog, package: name, channel: asString(channel) }]

@@ -24,9 +24,10 @@ export const registryNoAnswer = problem<{ image: string; reason: string }>({
 
 export const noImages = problem<object>({
   code: 'SL4153',
-  severity: 'warning',
+  severity: 'error',
   message: () => 'neither the cluster nor the site file names an image',
-  remedy: () => 'connect to a cluster that has the operators: the OpenStackVersion and the CSVs list the images',
+  remedy: () =>
+    'connect to a cluster that has the operators, or read its dumps (--from); before the first deployment, mirror the packages of Red Hat: `stackloom images image-set --offline --openshift 4.18`',
 })
 
 export const invalidMirror = problem<{ mirror: string }>({

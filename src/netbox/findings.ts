@@ -37,6 +37,13 @@ export const exportNeedsConsent = problem<{ url: string; changes: number }>({
   remedy: () => 'run the same command on a terminal, or with --yes',
 })
 
+export const unknownVrf = problem<{ name: string; url: string }>({
+  code: 'SL2236',
+  severity: 'error',
+  message: ({ name, url }) => `NetBox at ${url} has no VRF ${name}`,
+  remedy: ({ name }) => `create the VRF ${name} in NetBox, or name another one with --vrf`,
+})
+
 export const badNetBoxUrl = problem<{ url: string; reason: string }>({
   code: 'SL2235',
   severity: 'error',

@@ -1,5 +1,5 @@
 /** Asks Nova, Neutron and Placement about one compute host, and changes what they have of it. */
-import type { CloudApi } from './session.ts'
+import { type CloudApi, CloudApiError, type CloudService, pathSegment, readEntries } from './session.ts'
 
 export interface ComputeService {
   readonly id: string
@@ -72,32 +72,32 @@ interface RawServer {
 }
 
 export function openComputeHost(api: CloudApi, shortName: string): ComputeHostApi {
-  const isHost = (name: string): boolean => name === shortName || name.startsWith(`${shortName}.`)
+  const isHost = (name: unknown): boolean =>
+    name === shortName || (typeof name === 'string' && name.startsWith(`${shortName}.`))
+  const list = async <T>(service: CloudService, path: string, name: string): Promise<readonly T[]> =>
+    readEntries(await api(service, 'GET', path), name)
+  const send = (service: CloudService, method: 'PUT' | 'POST' | 'DELETE', path: () => string, body?: object) =>
+    Promise.resolve().then(() => api<void>(service, method, path(), body))
   const act = (instance: string, action: object): Promise<void> =>
-    api('compute', 'POST', `/servers/${encodeURIComponent(instance)}/action`, action)
+    send('compute', 'POST', () => `/servers/${pathSegment(instance)}/action`, action)
   return {
     findService: async () => {
-      const { services } = await api<{ readonly services: readonly ComputeService[] }>(
-        'compute',
-        'GET',
-        '/os-services?binary=nova-compute',
-      )
+      const services = await list<ComputeService>('compute', '/os-services?binary=nova-compute', 'services')
       return services.find(({ host }) => isHost(host))
     },
     setStatus: ({ id }, status, reason) =>
-      api('compute', 'PUT', `/os-services/${encodeURIComponent(id)}`, {
+      send('compute', 'PUT', () => `/os-services/${pathSegment(id)}`, {
         status,
         ...(status === 'disabled' && { disabled_reason: reason }),
       }),
     listInstances: async ({ host }) => {
       const found: Instance[] = []
+      const markers = new Set<string>()
       for (let marker = ''; ; ) {
+        if (markers.has(marker)) throw new CloudApiError('the list of instances has no end', 200)
+        markers.add(marker)
         const query = `all_tenants=1&host=${encodeURIComponent(host)}&limit=${PAGE}${marker}`
-        const { servers } = await api<{ readonly servers: readonly RawServer[] }>(
-          'compute',
-          'GET',
-          `/servers/detail?${query}`,
-        )
+        const servers = await list<RawServer>('compute', `/servers/detail?${query}`, 'servers')
         for (const { id, name, status, 'OS-EXT-STS:task_state': task } of servers)
           found.push({ id, name, status, task: task ?? undefined })
         const last = servers.at(-1)
@@ -106,11 +106,8 @@ export function openComputeHost(api: CloudApi, shortName: string): ComputeHostAp
       }
     },
     listMigrations: async ({ host }) => {
-      const { migrations } = await api<{ readonly migrations: readonly RawMigration[] }>(
-        'compute',
-        'GET',
-        `/os-migrations?source_compute=${encodeURIComponent(host)}`,
-      )
+      const path = `/os-migrations?source_compute=${encodeURIComponent(host)}`
+      const migrations = await list<RawMigration>('compute', path, 'migrations')
       return migrations
         .filter(({ status }) => !ended.includes(status))
         .map(({ instance_uuid: instance, status, migration_type: type }) => ({ instance, status, type }))
@@ -119,19 +116,15 @@ export function openComputeHost(api: CloudApi, shortName: string): ComputeHostAp
     migrate: (instance) => act(instance, { migrate: null }),
     confirm: (instance) => act(instance, { confirmResize: null }),
     listAgents: async () => {
-      const { agents } = await api<{ readonly agents: readonly NetworkAgent[] }>('network', 'GET', '/v2.0/agents')
+      const agents = await list<NetworkAgent>('network', '/v2.0/agents', 'agents')
       return agents.filter(({ host }) => isHost(host))
     },
-    deleteAgent: (id) => api('network', 'DELETE', `/v2.0/agents/${encodeURIComponent(id)}`),
-    deleteService: ({ id }) => api('compute', 'DELETE', `/os-services/${encodeURIComponent(id)}`),
+    deleteAgent: (id) => send('network', 'DELETE', () => `/v2.0/agents/${pathSegment(id)}`),
+    deleteService: ({ id }) => send('compute', 'DELETE', () => `/os-services/${pathSegment(id)}`),
     listProviders: async () => {
-      const { resource_providers: providers } = await api<{ readonly resource_providers: readonly ResourceProvider[] }>(
-        'placement',
-        'GET',
-        '/resource_providers',
-      )
+      const providers = await list<ResourceProvider>('placement', '/resource_providers', 'resource_providers')
       return providers.filter(({ name }) => isHost(name))
     },
-    deleteProvider: (uuid) => api('placement', 'DELETE', `/resource_providers/${encodeURIComponent(uuid)}`),
+    deleteProvider: (uuid) => send('placement', 'DELETE', () => `/resource_providers/${pathSegment(uuid)}`),
   }
 }

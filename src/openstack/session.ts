@@ -4,6 +4,7 @@
  * Every unexpected answer is an error: a caller must not take no answer for an empty list.
  */
 import { Agent, fetch, type RequestInit, type Response } from 'undici'
+import { asList, asRecord, asString, isRecord } from '../api/json.ts'
 import { guardedDispatcher, type WriteGuard } from '../kube/write-guard.ts'
 
 const TIMEOUT_MS = 30_000
@@ -93,9 +94,30 @@ export async function openSession(options: SessionOptions): Promise<CloudApi> {
     }
     if (!response.ok)
       throw new CloudApiError(`${name} answered ${response.status} to ${method} ${path}`, response.status)
-    const text = await response.text()
-    return (text === '' ? undefined : JSON.parse(text)) as T
+    return parseAnswer(await response.text(), `${name} answered ${method} ${path}`, response.status) as T
   }
+}
+
+function parseAnswer(text: string, what: string, status: number): unknown {
+  if (text === '') return undefined
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    throw new CloudApiError(`${what} with something else than JSON`, status)
+  }
+}
+
+/** An id of an answer as a part of a path. Dots would name what is above, so that another request is sent. */
+export function pathSegment(id: unknown): string {
+  if (typeof id === 'string' && !/^\.*$/.test(id)) return encodeURIComponent(id)
+  throw new CloudApiError(`${JSON.stringify(id)} is not an id`, 200)
+}
+
+/** The entries of an answer: nothing else may count as none. */
+export function readEntries<T>(answer: unknown, name: string): readonly T[] {
+  const entries = asRecord(answer)[name]
+  if (Array.isArray(entries) && entries.every(isRecord)) return entries as readonly T[]
+  throw new CloudApiError(`the answer has no list of ${name}`, 200)
 }
 
 async function logIn(
@@ -109,14 +131,25 @@ async function logIn(
   })
   const token = answer.headers.get('x-subject-token')
   if (!answer.ok || token === null) throw new CloudApiError(`Keystone answered ${answer.status}`, answer.status)
-  const { catalog = [] } = ((await answer.json()) as { readonly token: Partial<Login> }).token
-  return { token, catalog }
+  const { catalog = [] } = asRecord(
+    asRecord(parseAnswer(await answer.text(), 'Keystone answered', answer.status))['token'],
+  )
+  return { token, catalog: asList(catalog).map(readCatalogEntry) }
+}
+
+function readCatalogEntry(entry: unknown): Login['catalog'][number] {
+  const { type, endpoints } = asRecord(entry)
+  const texts = asList(endpoints).map((endpoint) => {
+    const { interface: side, url } = asRecord(endpoint)
+    return { interface: asString(side) ?? '', url: asString(url) ?? '' }
+  })
+  return { type: asString(type) ?? '', endpoints: texts.filter(({ url }) => /^https?:\/\//.test(url)) }
 }
 
 function findEndpoint({ catalog }: Login, service: CloudService, side: SessionOptions['interface']): string {
   const endpoints = catalog.find(({ type }) => type === service)?.endpoints ?? []
   const endpoint = endpoints.find((candidate) => candidate.interface === side) ?? endpoints[0]
-  if (!endpoint) throw new Error(`the Keystone catalog has no ${service} endpoint`)
+  if (!endpoint) throw new CloudApiError(`the Keystone catalog has no ${service} endpoint`, 200)
   return endpoint.url.replace(/\/$/, '')
 }
 

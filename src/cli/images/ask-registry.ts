@@ -32,12 +32,15 @@ const ACCEPT = [
   'application/vnd.docker.distribution.manifest.v2+json',
 ].join(', ')
 const TIMEOUT_MS = 30_000
+/** A token has a few thousand. */
+const MAX_RESPONSE_BYTES = 2 ** 20
 
 export function openRegistry({ auths, ca, plainHttp = false, stop }: RegistrySettings): Registry {
   const dispatcher = new Agent({
     connect: { ...(ca !== undefined && { ca }) },
     headersTimeout: TIMEOUT_MS,
     bodyTimeout: TIMEOUT_MS,
+    maxResponseSize: MAX_RESPONSE_BYTES,
   })
   const scheme = plainHttp ? 'http' : 'https'
   const send = (method: 'HEAD' | 'GET', url: string, authorization?: string) =>

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -128,5 +128,21 @@ spec:
       },
     })
     expect(code).toBe(0)
+  })
+
+  it('takes packages of catalogs that are only named from the catalog of an OpenShift version', async () => {
+    const site = await readFile(path.join(folder, 'site.yaml'), 'utf8')
+    await writeFile(
+      path.join(folder, 'site.yaml'),
+      site.replace(/openstack: \{image: .*?\}/, 'metallb: {source: cs-mirror}'),
+    )
+    const empty = await run('image-set', '--offline')
+    expect(empty).toMatchObject({ code: 1, out: '' })
+    expect(empty.err).toContain('SL4153')
+    const { out } = await run('image-set', '--offline', '--openshift', '4.18', '-o', 'json')
+    const { mirror } = JSON.parse(out) as { mirror: { operators: { catalog: string; packages: { name: string }[] }[] } }
+    expect(mirror.operators.map(({ catalog, packages }) => [catalog, packages.length])).toEqual([
+      ['registry.redhat.io/redhat/redhat-operator-index:v4.18', 4],
+    ])
   })
 })

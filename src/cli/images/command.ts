@@ -1,10 +1,16 @@
 /** Defines `stackloom images`: lists the images of a site, and checks and configures a mirror for them. */
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { withConnectionFlags } from '../cluster.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { outputOption } from '../output/format.ts'
 import { siteFileOption } from '../site-file.ts'
 import type { CheckFlags, ImageFlags, MirrorFlags } from './run-images.ts'
+
+/** As in the tag of Red Hat's catalogs: `4.18`. */
+function parseOpenshift(text: string): string {
+  if (/^4\.\d{1,2}$/.test(text)) return text
+  throw new InvalidArgumentError('a version of OpenShift is written 4.18')
+}
 
 export function define(command: Command, { io, act }: CommandContext): void {
   const actions = () => import('./run-images.ts')
@@ -24,7 +30,13 @@ export function define(command: Command, { io, act }: CommandContext): void {
 
   sub('image-set', 'Print the ImageSetConfiguration that mirrors these images (oc-mirror v2)', [
     'stackloom images image-set > image-set.yaml',
+    'stackloom images image-set --offline --openshift 4.18   # before the first deployment',
   ])
+    .option(
+      '--openshift <version>',
+      'take packages of catalogs whose image is not known from the catalog of Red Hat for this version',
+      parseOpenshift,
+    )
     .addOption(outputOption(['json', 'yaml'], 'yaml'))
     .action((options: ImageFlags) => act(async () => (await actions()).printImageSet(options, io)))
 

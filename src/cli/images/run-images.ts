@@ -4,8 +4,15 @@ import { mapConcurrently } from '../../async/map-concurrently.ts'
 import { unreadableFile } from '../../errors/common.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
 import { type Finding, finding, hasErrors } from '../../errors/finding.ts'
-import { collectImages, collectPackages, imageKinds, type SiteImage } from '../../images/collect-images.ts'
-import { imageMissing, invalidMirror, registryNoAnswer } from '../../images/findings.ts'
+import {
+  type CatalogPackage,
+  collectImages,
+  collectPackages,
+  imageKinds,
+  redHatCatalog,
+  type SiteImage,
+} from '../../images/collect-images.ts'
+import { imageMissing, invalidMirror, noImages, registryNoAnswer } from '../../images/findings.ts'
 import { formatImage, type Mirror, mirrorImage, parseMirror } from '../../images/image-reference.ts'
 import { renderHostVariables, renderImageSet } from '../../images/mirror-settings.ts'
 import { type ClusterFlags, gatherSnapshot } from '../cluster.ts'
@@ -22,6 +29,8 @@ export interface ImageFlags extends ClusterFlags {
   readonly file: string
   readonly from?: string
   readonly offline?: boolean
+  /** `4.18`: its catalog of Red Hat has the packages of catalogs that are only named. */
+  readonly openshift?: string
   readonly output: Format
 }
 
@@ -36,7 +45,7 @@ export interface CheckFlags extends MirrorFlags {
 }
 
 interface Gathered {
-  readonly objects: readonly KubeObject[]
+  readonly packages: readonly CatalogPackage[]
   readonly images: readonly SiteImage[]
   readonly findings: readonly Finding[]
   /** Whether every kind could be read. */
@@ -48,10 +57,12 @@ async function gather(options: ImageFlags, io: Io): Promise<Gathered> {
   const live = options.offline ? undefined : await gatherSnapshot(options, imageKinds, io)
   const objects = [...rendered, ...(live?.snapshot.objects ?? [])]
   const { images, findings } = collectImages(objects)
+  const packages = collectPackages(objects, options.openshift && redHatCatalog(options.openshift))
   const unread = live?.snapshot.unread.filter(({ cause }) => cause !== 'not-served' && cause !== 'not-dumped') ?? []
-  const all = [...(unread.length > 0 ? (live?.findings ?? []) : []), ...findings]
+  const nothing = images.length + packages.length === 0 ? [finding(noImages, {})] : []
+  const all = [...(unread.length > 0 ? (live?.findings ?? []) : []), ...findings, ...nothing]
   printFindings(all, io)
-  return { objects, images, findings: all, isComplete: unread.length === 0 }
+  return { packages, images, findings: all, isComplete: unread.length === 0 }
 }
 
 /** A site file that is not there counts only where it was named, or where there is nothing else. */
@@ -70,17 +81,18 @@ async function renderedObjects({ file, offline }: ImageFlags, io: Io): Promise<r
 const toJson = ({ image, usedBy, inCatalog }: SiteImage): object => ({ image: formatImage(image), usedBy, inCatalog })
 
 export async function listImages(options: ImageFlags, io: Io): Promise<ExitCode> {
-  const { images, findings, isComplete } = await gather(options, io)
+  const gathered = await gather(options, io)
+  const { images, findings } = gathered
   const { output } = options
   if (output === 'json' || output === 'yaml') {
     io.stdout(await serialiseResult({ images: images.map(toJson) }, output, findings))
   } else if (output === 'name') {
     io.stdout(images.map(({ image }) => `${formatImage(image)}\n`).join(''))
-  } else {
+  } else if (images.length > 0) {
     const rows = images.map(({ image, usedBy }) => [formatImage(image), describeUsers(usedBy)])
     io.stdout(formatTable(['IMAGE', 'USED BY'], rows, io.columns, io.colour.stdout))
   }
-  return isComplete ? 0 : 3
+  return exitCode(gathered)
 }
 
 function describeUsers([first = '-', ...others]: readonly string[]): string {
@@ -88,15 +100,21 @@ function describeUsers([first = '-', ...others]: readonly string[]): string {
 }
 
 export async function printImageSet(options: ImageFlags, io: Io): Promise<ExitCode> {
-  const { objects, images, isComplete } = await gather(options, io)
-  io.stdout(await serialise(renderImageSet(images, collectPackages(objects)), options.output))
-  return isComplete ? 0 : 3
+  const gathered = await gather(options, io)
+  if (hasErrors(gathered.findings)) return 1
+  io.stdout(await serialise(renderImageSet(gathered.images, gathered.packages), options.output))
+  return exitCode(gathered)
 }
 
 export async function printHostSettings(options: MirrorFlags, io: Io): Promise<ExitCode> {
   const mirror = requireMirror(options)
-  const { images, isComplete } = await gather(options, io)
-  io.stdout(await serialise(renderHostVariables(images, mirror), options.output))
+  const gathered = await gather(options, io)
+  io.stdout(await serialise(renderHostVariables(gathered.images, mirror), options.output))
+  return exitCode(gathered)
+}
+
+function exitCode({ findings, isComplete }: Gathered): ExitCode {
+  if (hasErrors(findings)) return 1
   return isComplete ? 0 : 3
 }
 
@@ -131,13 +149,13 @@ export async function checkMirror(options: CheckFlags, io: Io): Promise<ExitCode
     printFindings(found, io)
     const rows = checked.map(({ mirrored, answer }) => [answer.kind, mirrored])
     const images = checked.map(({ image, mirrored, answer }) => ({ ...toJson(image), mirrored, answer: answer.kind }))
-    io.stdout(
-      output === 'table'
-        ? formatTable(['MIRROR', 'IMAGE'], rows, io.columns, io.colour.stdout)
-        : await serialiseResult({ images }, output, [...gathered.findings, ...found]),
-    )
-    if (hasErrors(found)) return 1
-    return found.length > 0 || !gathered.isComplete ? 3 : 0
+    const table = rows.length === 0 ? '' : formatTable(['MIRROR', 'IMAGE'], rows, io.columns, io.colour.stdout)
+    io.stdout(output === 'table' ? table : await serialiseResult({ images }, output, [...gathered.findings, ...found]))
+    return exitCode({
+      ...gathered,
+      findings: [...gathered.findings, ...found],
+      isComplete: gathered.isComplete && found.length === 0,
+    })
   } finally {
     await registry.close()
   }

@@ -6,7 +6,7 @@ import { Agent, request } from 'undici'
 import { asList, asRecord, asString } from '../../api/json.ts'
 import { failure, formatError } from '../../errors/failure.ts'
 import type { EntryType } from '../../netbox/entries.ts'
-import { badNetBoxUrl, netBoxUnreachable } from '../../netbox/findings.ts'
+import { badNetBoxUrl, netBoxUnreachable, unknownVrf } from '../../netbox/findings.ts'
 
 export interface NetBoxSettings {
   readonly url: string
@@ -21,6 +21,7 @@ export interface NetBox {
   readonly create: (type: EntryType, entries: readonly object[]) => Promise<readonly unknown[]>
   readonly update: (type: EntryType, entries: readonly object[]) => Promise<void>
   readonly remove: (type: EntryType, ids: readonly number[]) => Promise<void>
+  readonly findVrf: (name: string) => Promise<number>
   /** Creates the tag if it does not exist. */
   readonly ensureTag: (slug: string) => Promise<void>
   readonly close: () => Promise<void>
@@ -30,6 +31,8 @@ const PAGE = 500
 const BATCH = 200
 /** A server that never ends its list must not fill the memory. */
 const MAX_RESULTS = 1_000_000
+/** Of one page: 500 entries have a hundredth. */
+const MAX_RESPONSE_BYTES = 64 * 2 ** 20
 const TIMEOUT_MS = 60_000
 
 export function openNetBox({ url: given, token, ca, stop }: NetBoxSettings): NetBox {
@@ -38,11 +41,12 @@ export function openNetBox({ url: given, token, ca, stop }: NetBoxSettings): Net
     connect: { ...(ca !== undefined && { ca }) },
     headersTimeout: TIMEOUT_MS,
     bodyTimeout: TIMEOUT_MS,
+    maxResponseSize: MAX_RESPONSE_BYTES,
   })
   // Tokens of the second version name themselves.
   const authorization = token.startsWith('nbt_') ? `Bearer ${token}` : `Token ${token}`
+  const fail = (reason: string, cause?: unknown) => failure(netBoxUnreachable, { url: base.href, reason }, { cause })
   const send = async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: URL, body?: unknown): Promise<unknown> => {
-    const fail = (reason: string, cause?: unknown) => failure(netBoxUnreachable, { url: base.href, reason }, { cause })
     if (url.origin !== base.origin) throw fail('it refers to another server')
     try {
       const { statusCode, body: answer } = await request(url, {
@@ -67,10 +71,14 @@ export function openNetBox({ url: given, token, ca, stop }: NetBoxSettings): Net
     const first = endpoint(path)
     for (const [name, value] of Object.entries({ limit: String(PAGE), ...query })) first.searchParams.set(name, value)
     const results: unknown[] = []
+    const seen = new Set<string>()
     for (let next: URL | undefined = first; next && results.length < MAX_RESULTS; ) {
+      if (seen.has(next.href)) throw fail(`its list of ${path} has no end`)
+      seen.add(next.href)
       const page: Readonly<Record<string, unknown>> = asRecord(await send('GET', next))
-      results.push(...asList(page['results']))
+      for (const result of asList(page['results'])) results.push(result)
       const link: string | undefined = asString(page['next'])
+      if (link !== undefined && !URL.canParse(link, base.href)) throw fail('its next page has no valid address')
       next = link === undefined ? undefined : new URL(link, base)
     }
     return results
@@ -94,6 +102,12 @@ export function openNetBox({ url: given, token, ca, stop }: NetBoxSettings): Net
           batch.map((id) => ({ id })),
         ),
       )),
+    findVrf: async (name) => {
+      const found = (await list('ipam/vrfs', { name })).map(asRecord).find((vrf) => vrf['name'] === name)
+      const id = found?.['id']
+      if (typeof id !== 'number') throw failure(unknownVrf, { name, url: base.href })
+      return id
+    },
     ensureTag: async (slug) => {
       const found = await list('extras/tags', { slug })
       if (found.length === 0) await send('POST', endpoint('extras/tags'), { name: slug, slug })

@@ -137,4 +137,19 @@ describe('stackloom netbox', () => {
     expect(io.err()).toContain(reason)
     expect(io.err()).not.toContain('pw')
   })
+
+  it('keeps sites with the same subnets apart by a VRF', async () => {
+    expect((await run(['export', '--yes', '--vrf', 'paris'])).err).toContain('SL2236')
+    const paris = server.add('ipam/vrfs', { name: 'paris' })
+    await writeFile(path.join(folder, 'paris.yaml'), smallSite.replace('name: lab', 'name: paris'))
+    const words = ['-f', 'paris.yaml', '--vrf', 'paris']
+    const before = server.entries('ipam/prefixes').filter(({ vrf }) => vrf !== paris)
+    const { code, err } = await run(['export', '--yes', ...words])
+    expect(code, err).toBe(0)
+    expect(err).not.toContain('SL2232')
+    const written = server.entries('ipam/prefixes').filter(({ vrf }) => vrf === paris)
+    expect(written.map(({ prefix }) => prefix)).toContain('172.17.0.0/24')
+    expect(server.entries('ipam/prefixes').filter(({ vrf }) => vrf !== paris)).toEqual(before)
+    expect(changes((await run(['diff', '-o', 'json', ...words])).out)).toEqual([])
+  })
 })

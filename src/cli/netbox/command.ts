@@ -12,6 +12,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
     child
       .addOption(new Option('--url <url>', 'address of NetBox').env('NETBOX_URL').makeOptionMandatory())
       .option('--token-file <file>', 'file with the token (default: NETBOX_TOKEN)')
+      .option('--vrf <name>', 'the VRF of the prefixes and addresses, for sites that use the same subnets')
       .option('--certificate-authority <file>', 'trust this CA (PEM) for NetBox')
 
   withExamples(
@@ -30,6 +31,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
     [
       'stackloom netbox export --url https://netbox.example.com --token-file token --dry-run',
       'stackloom netbox export --url https://netbox.example.com --token-file token --yes',
+      'stackloom netbox export --url https://netbox.example.com --vrf paris',
     ],
   )
     .option('-y, --yes', 'do not ask')

@@ -20,6 +20,7 @@ interface ConnectionFlags {
   readonly url: string
   readonly tokenFile?: string
   readonly certificateAuthority?: string
+  readonly vrf?: string
 }
 
 export interface NetBoxFlags extends PlanningOptions, ConnectionFlags {
@@ -52,22 +53,34 @@ async function withNetBox<T>(options: ConnectionFlags, io: Io, work: (netBox: Ne
 
 interface Compared extends Comparison {
   readonly tag: string
+  readonly vrf: number | undefined
+}
+
+/** VLANs have no VRF. */
+const vrfQuery = (type: EntryType, vrf: number | undefined): Readonly<Record<string, string>> =>
+  vrf === undefined || type === 'vlans' ? {} : { vrf_id: String(vrf) }
+
+async function findVrf({ vrf }: ConnectionFlags, netBox: NetBox): Promise<number | undefined> {
+  return vrf === undefined ? undefined : netBox.findVrf(vrf)
 }
 
 async function compare(options: NetBoxFlags, netBox: NetBox, io: Io): Promise<Compared> {
   const planning = await planFromFiles(options, io)
   failOnErrors(planning)
   const tag = siteTag(planning.plan.site)
-  const existing = await listEntries(netBox, tag)
+  const vrf = await findVrf(options, netBox)
+  const existing = await listEntries(netBox, tag, vrf)
   const comparison = compareEntries(planEntries(planning.plan), existing)
   printFindings(comparison.findings, io)
-  return { ...comparison, tag }
+  return { ...comparison, tag, vrf }
 }
 
 /** All entries, not only ours: what exists already is not created a second time. */
-async function listEntries(netBox: NetBox, tag: string): Promise<readonly NetBoxEntry[]> {
+async function listEntries(netBox: NetBox, tag: string, vrf: number | undefined): Promise<readonly NetBoxEntry[]> {
   const lists = await Promise.all(
-    entryTypes.map(async (type) => (await netBox.list(type)).flatMap((result) => readEntry(type, result, tag) ?? [])),
+    entryTypes.map(async (type) =>
+      (await netBox.list(type, vrfQuery(type, vrf))).flatMap((result) => readEntry(type, result, tag) ?? []),
+    ),
   )
   return lists.flat()
 }
@@ -96,21 +109,25 @@ function describeFields({ change, fields, before = {} }: NetBoxChange): string {
 
 export function exportToNetBox(options: ExportFlags, io: Io): Promise<ExitCode> {
   return withNetBox<ExitCode>(options, io, async (netBox) => {
-    const { changes, findings, tag } = await compare(options, netBox, io)
+    const { changes, findings, tag, vrf } = await compare(options, netBox, io)
     await printChanges({ changes, findings }, options.output, io)
     if (options.dryRun) io.stderr('dry run: nothing was changed\n')
     if (options.dryRun || changes.length === 0) return 0
     if (!options.yes && !(await askYesNo(`Write ${changes.length} changes to ${options.url}?`, io)))
       throw failure(exportNeedsConsent, { url: options.url, changes: changes.length }, { exitCode: 1 })
     await netBox.ensureTag(tag)
-    await writeChanges(netBox, changes, tag)
+    await writeChanges(netBox, changes, { tag, vrf })
     io.stderr(`${changes.length} changes are written\n`)
     return 0
   })
 }
 
 /** VLANs first, because prefixes refer to them by id; deletions last. */
-async function writeChanges(netBox: NetBox, changes: readonly NetBoxChange[], tag: string): Promise<void> {
+async function writeChanges(
+  netBox: NetBox,
+  changes: readonly NetBoxChange[],
+  { tag, vrf }: Pick<Compared, 'tag' | 'vrf'>,
+): Promise<void> {
   const select = (type: EntryType, kind: NetBoxChange['change']) =>
     changes.filter((entry) => entry.type === type && entry.change === kind)
   for (const type of entryTypes) {
@@ -119,9 +136,10 @@ async function writeChanges(netBox: NetBox, changes: readonly NetBoxChange[], ta
       const { vlan, ...others } = fields
       return { ...others, ...(vlan !== undefined && { vlan: vlanIds.get(String(vlan)) ?? null }) }
     }
+    const placed = vrf === undefined || type === 'vlans' ? {} : { vrf }
     await netBox.create(
       type,
-      select(type, 'create').map((change) => ({ ...toRequest(change), tags: [{ slug: tag }] })),
+      select(type, 'create').map((change) => ({ ...toRequest(change), ...placed, tags: [{ slug: tag }] })),
     )
     await netBox.update(
       type,
@@ -144,8 +162,11 @@ async function readVlanIds(netBox: NetBox, tag: string): Promise<ReadonlyMap<str
 
 export function importFromNetBox(options: ImportFlags, io: Io): Promise<ExitCode> {
   return withNetBox<ExitCode>(options, io, async (netBox) => {
-    const prefixes = (await netBox.list('prefixes')).filter((result) => isOfTenant(result, options.tenant))
-    const addresses = (await netBox.list('ip-addresses')).flatMap(
+    const vrf = await findVrf(options, netBox)
+    const prefixes = (await netBox.list('prefixes', vrfQuery('prefixes', vrf))).filter((result) =>
+      isOfTenant(result, options.tenant),
+    )
+    const addresses = (await netBox.list('ip-addresses', vrfQuery('ip-addresses', vrf))).flatMap(
       (result) => readEntry('ip-addresses', result, '') ?? [],
     )
     const { clouds, findings } = importPrefixes(prefixes, addresses)
