@@ -231,17 +231,19 @@ interface LookupDeps {
 }
 
 function createLookup({ client, caches, services, env }: LookupDeps): DataPlaneLookup {
+  const read = [caches.roles, caches.nodes, ...services.map((definition) => caches.serviceObjects(definition))]
+  const cached = (namespace: string): DataPlaneObjects => ({
+    role: (name) => caches.roles.get(objectKey({ namespace, name })),
+    node: (name) => caches.nodes.get(objectKey({ namespace, name })),
+    nodesInRole: (role) => caches.nodes.byIndex(byRole, objectKey({ namespace, name: role })),
+    service: (annotation, name) => {
+      const definition = services.find((service) => service.annotation === annotation)
+      return definition && caches.serviceObjects(definition).get(objectKey({ namespace, name }))
+    },
+  })
   return {
     env,
-    cached: (namespace) => ({
-      role: (name) => caches.roles.get(objectKey({ namespace, name })),
-      node: (name) => caches.nodes.get(objectKey({ namespace, name })),
-      nodesInRole: (role) => caches.nodes.byIndex(byRole, objectKey({ namespace, name: role })),
-      service: (annotation, name) => {
-        const definition = services.find((service) => service.annotation === annotation)
-        return definition && caches.serviceObjects(definition).get(objectKey({ namespace, name }))
-      },
-    }),
+    cached: (namespace) => (read.every((cache) => cache.hasSynced()) ? cached(namespace) : undefined),
     live: (namespace, signal) => listObjects({ client, services }, namespace, signal),
   }
 }

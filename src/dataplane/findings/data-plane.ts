@@ -201,3 +201,10 @@ export const notAnObjectName = problem<{ field: string; value: string }>({
   message: ({ field, value }) => `${field}: ${JSON.stringify(value)} cannot be the name of an object`,
   remedy: ({ field }) => `write lower case letters, digits, \`-\` and \`.\` in ${field}, at most 253 of them`,
 })
+
+export const notAnImage = problem<{ field: string; value: string }>({
+  code: 'SL7133',
+  severity: 'error',
+  message: ({ field, value }) => `${field}: ${JSON.stringify(value)} cannot be the name of an image`,
+  remedy: ({ field }) => `write an image in ${field}, such as quay.io/example/nova-compute:1.0`,
+})

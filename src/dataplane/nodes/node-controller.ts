@@ -7,7 +7,7 @@
 import { ipSets } from '../../api/ipset.ts'
 import { isLabelValue } from '../../api/label-value.ts'
 import { netConfigs } from '../../api/netconfig.ts'
-import { type KubeObject, objectKey } from '../../api/object.ts'
+import { type Condition, type KubeObject, objectKey } from '../../api/object.ts'
 import { dnsDatas, dnsMasqs } from '../../controllers/dns/dns-kinds.ts'
 import { IN_THE_WAY_RESYNC_MS } from '../../controllers/kit/ownership.ts'
 import { ignoreNotFound, requeueOnConflict, type Writer } from '../../controllers/kit/writes.ts'
@@ -38,11 +38,15 @@ import type { ServiceObject } from '../kinds/service-object.ts'
 import { type BareMetalHost, bareMetalHosts, consumerKeys } from '../machines/bare-metal.ts'
 import { claimMachine, releaseMachine } from '../machines/claim-machine.ts'
 import { runHosts } from '../runs/attempts.ts'
+import { clearingCondition } from '../runs/clearing.ts'
+import type { RunRetry } from '../runs/decide-step.ts'
 import type { RunIndex } from '../runs/run-index.ts'
 import type { ServiceDefinition } from '../service-definitions/definition.ts'
+import type { ControlPlane } from '../services/nova-control-plane.ts'
 import { servicesCondition } from '../services/services-condition.ts'
 import { FIELD_MANAGER, FINALIZER, type OwnedSecrets, writeStatus } from '../writes.ts'
 import { type InventoryFiles, memoizeByNode, nodeInventoryName, renderNodeInventory } from './inventory.ts'
+import { leaveOvn } from './leave-ovn.ts'
 import { registerDns, releaseNetwork, requestAddresses } from './node-network.ts'
 import { nodeConditions, nodeStatus } from './node-status.ts'
 import type { NodeView, NodeViews } from './node-view.ts'
@@ -56,6 +60,8 @@ export interface NodeControllerDeps {
   readonly views: NodeViews
   readonly viewWatches: readonly Watch[]
   readonly runs: RunIndex
+  readonly retry: RunRetry
+  readonly controlPlane: Pick<ControlPlane, 'removeAgents'>
   readonly services: readonly ServiceDefinition[]
   readonly unserved: readonly ServiceDefinition[]
   readonly writer: Writer
@@ -180,8 +186,13 @@ function withProblem(view: NodeView, problem: Finding | undefined): NodeView {
   return problem ? { ...view, problems: [...view.problems, problem] } : view
 }
 
-function writeNodeStatus(deps: NodeControllerDeps, view: NodeView, context: ReconcileContext): Promise<DataPlaneNode> {
-  const conditions = nodeConditions(view, servicesCondition(deps, view.node, view.role))
+function writeNodeStatus(
+  deps: NodeControllerDeps,
+  view: NodeView,
+  context: ReconcileContext,
+  removal?: Condition,
+): Promise<DataPlaneNode> {
+  const conditions = nodeConditions(view, servicesCondition(deps, view.node, view.role), removal)
   const status = { conditions, fields: nodeStatus(view) }
   return writeStatus(deps.statusWriter, deps.caches.nodes, view.node, status, context)
 }
@@ -231,12 +242,12 @@ async function startOwnRun(
   return runs.start(run, signal)
 }
 
-/** Deletes the services of the node, where they can be, then releases its machine, names and addresses. */
+/** Deletes the services of the node, where they can be, takes it out of OVN, then releases its machine, names and addresses. */
 async function reconcileDelete(
   deps: NodeControllerDeps,
   node: DataPlaneNode,
   context: ReconcileContext,
-): Promise<undefined> {
+): Promise<ReconcileResult | undefined> {
   const { client, caches } = deps
   const { signal, clock } = context
   if (!node.metadata.finalizers?.includes(FINALIZER)) return undefined
@@ -250,9 +261,17 @@ async function reconcileDelete(
     const options = { signal, ...(uid !== undefined && { preconditions: { uid } }) }
     await client.delete({ ...kind, namespace, name }, options)
   }
+  const view = await deps.views.view(node, clock.now(), signal)
   if (services.length > 0) {
-    await writeNodeStatus(deps, await deps.views.view(node, clock.now(), signal), context)
+    await writeNodeStatus(deps, view, context)
     return undefined
+  }
+  const hasNova = deps.services.some(({ registration }) => registration === 'compute-host')
+  const { runs, retry, controlPlane } = deps
+  const clearing = await leaveOvn({ runs, retry, controlPlane: hasNova ? controlPlane : undefined }, view, context)
+  if (clearing) {
+    await writeNodeStatus(deps, view, context, clearingCondition(clearing))
+    return clearing.retryAfterMs === undefined ? undefined : { requeueAfterMs: clearing.retryAfterMs }
   }
   await releaseMachine(client, caches.machines, node, signal)
   await releaseNetwork(client, caches, node, signal)

@@ -33,7 +33,8 @@ export function conditionNotRequested(type: string, message: string): Condition 
   return conditionRequested(type, message, 'NotRequested')
 }
 
-export function nodeConditions(view: NodeView, services: Condition): readonly Condition[] {
+/** `removal` is how far a node that is being deleted is cleared. */
+export function nodeConditions(view: NodeView, services: Condition, removal?: Condition): readonly Condition[] {
   const { problems, machine, phaseZero } = view
   const conditions = [
     setupCondition(problems[0]),
@@ -42,6 +43,7 @@ export function nodeConditions(view: NodeView, services: Condition): readonly Co
     ...provisionConditions(MACHINE_READY, 'Machine provisioned', machine),
     deploymentCondition(phaseZero.steps, view.waitsForRun),
     ...phaseZero.steps.map(stepReadyCondition),
+    ...(removal ? [removal] : []),
   ]
   return [readyCondition(conditions, worstSeverity, 'DataPlaneNode ready'), ...conditions, services]
 }

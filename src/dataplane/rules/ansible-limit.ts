@@ -4,22 +4,42 @@
 export type LimitMatch = 'within' | 'outside' | 'unknown'
 
 /** `groups` are the inventory groups of the host: with the NodeSet API the name of its node set. */
+export type LimitMatcher = (host: string, groups: readonly string[]) => LimitMatch
+
 export function matchLimit(host: string, groups: readonly string[], limit: string): LimitMatch {
+  return compileLimit(limit)(host, groups)
+}
+
+/** Reads a limit once for many hosts: one that lists hundreds of names is compared with each of them. */
+export function compileLimit(limit: string): LimitMatcher {
   // Ansible separates by comma, or by colon where there is no comma.
   const separator = limit.includes(',') ? ',' : ':'
   const patterns = limit
     .split(separator)
     .map((pattern) => pattern.trim())
     .filter((pattern) => pattern !== '')
-  if (!patterns.every((pattern) => SIMPLE.test(pattern))) return 'unknown'
-  const names = ['all', ...groups, host]
-  const matches = (pattern: string): boolean => names.some((name) => matchesGlob(name, pattern))
+  if (!patterns.every((pattern) => SIMPLE.test(pattern))) return () => 'unknown'
   const withSign = (sign: string): readonly string[] =>
     patterns.filter((pattern) => pattern.startsWith(sign)).map((pattern) => pattern.slice(1))
-  const included = patterns.filter((pattern) => !/^[!&]/.test(pattern))
-  const isWithin =
-    (included.length === 0 || included.some(matches)) && withSign('&').every(matches) && !withSign('!').some(matches)
-  return isWithin ? 'within' : 'outside'
+  const isIncluded = compilePatterns(patterns.filter((pattern) => !/^[!&]/.test(pattern)))
+  const isExcluded = compilePatterns(withSign('!'))
+  const required = withSign('&').map((pattern) => compilePatterns([pattern]))
+  return (host, groups) => {
+    const names = ['all', ...groups, host]
+    const isWithin =
+      (isIncluded === undefined || isIncluded(names)) &&
+      required.every((matches) => matches?.(names)) &&
+      !isExcluded?.(names)
+    return isWithin ? 'within' : 'outside'
+  }
+}
+
+/** Whether one of the names matches one of the patterns; undefined without patterns. */
+function compilePatterns(patterns: readonly string[]): ((names: readonly string[]) => boolean) | undefined {
+  if (patterns.length === 0) return undefined
+  const exact = new Set(patterns.filter((pattern) => !pattern.includes('*')))
+  const globs = patterns.filter((pattern) => pattern.includes('*'))
+  return (names) => names.some((name) => exact.has(name) || globs.some((glob) => matchesGlob(name, glob)))
 }
 
 const SIMPLE = /^[!&]?[\w.*-]+$/

@@ -19,6 +19,8 @@ export const phase0Playbooks = [
 
 /** Removes services from a node. */
 export const DECOMMISSION_PLAYBOOK = 'decommission'
+/** Takes a node that is deleted out of OVN. */
+export const LEAVE_OVN_PLAYBOOK = 'leave-ovn'
 
 export async function readPlaybook(name: string, folder = findPlaybooksFolder(import.meta.dirname)): Promise<string> {
   const text = await readFile(path.join(folder, `${name}.yaml`), 'utf8')

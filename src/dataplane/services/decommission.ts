@@ -6,23 +6,25 @@
  */
 import { getOwn } from '../../api/collections.ts'
 import { type Condition, objectKey } from '../../api/object.ts'
-import {
-  conditionForFinding,
-  conditionRequested,
-  readyCondition,
-  worstSeverity,
-} from '../../controllers/kit/conditions.ts'
+import { conditionForFinding, readyCondition, worstSeverity } from '../../controllers/kit/conditions.ts'
 import { ignoreNotFound, type Writer } from '../../controllers/kit/writes.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { ReconcileContext, ReconcileResult } from '../../kube/controller.ts'
 import type { Runtime } from '../../kube/runtime.ts'
 import type { DataPlaneCaches } from '../caches.ts'
-import { decommissionUnknown, hostNotCleared, instancesRunning } from '../findings/data-plane.ts'
+import { decommissionUnknown, instancesRunning } from '../findings/data-plane.ts'
 import type { AnsibleRun } from '../kinds/ansible-run.ts'
 import { type NovaCell, novaCells } from '../kinds/nova.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
 import { findAttempts, resolveApplied } from '../runs/attempts.ts'
-import { decideStep, type RunDecision, type RunRetry } from '../runs/decide-step.ts'
+import {
+  type Clearing,
+  clearingCondition,
+  DECOMMISSION_READY,
+  describeClearing,
+  FORCE_ANNOTATION,
+} from '../runs/clearing.ts'
+import { decideStep, type RunRetry } from '../runs/decide-step.ts'
 import { hashInputs } from '../runs/input-hash.ts'
 import { DECOMMISSION_PLAYBOOK } from '../runs/playbooks.ts'
 import type { RunIndex } from '../runs/run-index.ts'
@@ -32,9 +34,6 @@ import { type ComputeHost, type ControlPlane, tryCountInstances } from './nova-c
 import { gatherServiceState, type ServiceState, type ServiceStateDeps } from './service-state.ts'
 import { serviceRuns } from './service-steps.ts'
 
-/** `"true"` on the service object: delete it, whatever runs on the host. */
-const FORCE_ANNOTATION = 'stackloom.dev/force-decommission'
-const DECOMMISSION_READY = 'DecommissionReady'
 const RECHECK_MS = 30_000
 
 export interface DecommissionDeps extends ServiceStateDeps {
@@ -67,10 +66,7 @@ export async function decommission(
     }
     const clearing = isForced ? undefined : await clearHost(deps, definition, service, context)
     if (clearing) {
-      const condition = clearing.finding
-        ? conditionForFinding(DECOMMISSION_READY, clearing.finding, 'DeletionFailed')
-        : conditionRequested(DECOMMISSION_READY, clearing.why, 'Deleting')
-      await writeCondition(deps, definition, service, condition, context)
+      await writeCondition(deps, definition, service, clearingCondition(clearing), context)
       return clearing.retryAfterMs === undefined ? undefined : { requeueAfterMs: clearing.retryAfterMs }
     }
     if (compute) {
@@ -138,14 +134,6 @@ async function checkInstances(
   return count.count > 0 ? finding(instancesRunning, { ...facts, instances: count.count }) : undefined
 }
 
-/** Why the host is not cleared yet. */
-interface Clearing {
-  readonly why: string
-  /** Set where a person has to act. */
-  readonly finding?: Finding
-  readonly retryAfterMs?: number
-}
-
 /**
  * Runs the playbook that removes the service, by the rules of every other run: one at a time on a host, retried when it
  * fails, not after it succeeded. Undefined when nothing of the service is left on its host.
@@ -191,30 +179,6 @@ function blockReason({ nodeView, inventory, conditions }: ServiceState): string 
   if (!nodeView) return 'its OpenStackDataPlaneNode does not exist any more'
   if (inventory) return nodeView.problems[0]?.message
   return conditions.find(({ status }) => status !== 'True')?.message ?? 'its inventory does not exist any more'
-}
-
-interface ClearingFacts {
-  readonly kind: string
-  readonly host: string
-  readonly blockedBy: string | undefined
-}
-
-function describeClearing(decision: RunDecision, { kind, host, blockedBy }: ClearingFacts): Clearing {
-  const failed = (why: string): Clearing => ({
-    why,
-    finding: finding(hostNotCleared, { kind, node: host, why, override: FORCE_ANNOTATION }),
-  })
-  switch (decision.kind) {
-    case 'wait':
-      // Another run on the host ends by itself; a missing node or inventory does not come back.
-      return blockedBy === undefined ? { why: decision.why } : failed(blockedBy)
-    case 'pause':
-      return { ...failed(decision.attempt.why ?? 'it failed'), retryAfterMs: decision.ms }
-    case 'backed-off':
-      return failed(decision.attempt.why ?? 'it failed')
-    default:
-      return { why: `it is being removed from ${host}` }
-  }
 }
 
 interface ClearingAttempt {

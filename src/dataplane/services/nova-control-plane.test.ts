@@ -31,8 +31,12 @@ beforeEach(async () => {
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const endpoints = [{ interface: 'internal', url: `${url()}/nova/v2.1` }]
-  answers = { 'POST /v3/auth/tokens': [201, { token: { catalog: [{ type: 'compute', endpoints }] } }] }
+  const entry = (type: string, path: string) => ({
+    type,
+    endpoints: [{ interface: 'internal', url: `${url()}${path}` }],
+  })
+  const catalog = [entry('compute', '/nova/v2.1'), entry('network', '/neutron')]
+  answers = { 'POST /v3/auth/tokens': [201, { token: { catalog } }] }
 })
 afterEach(() => new Promise((resolve) => server.close(resolve)))
 
@@ -50,7 +54,7 @@ function compute(): ComputeHost {
   return { namespace: 'openstack', host: 'edpm-0', cell }
 }
 
-function cloud(password = 's3cret', guard = () => {}) {
+function cloud(password = 's3cret', guard = () => {}, timeoutMs = 20_000, keystones?: readonly KubeObject[]) {
   const secret: KubeObject = {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -64,9 +68,12 @@ function cloud(password = 's3cret', guard = () => {}) {
   }
   const client = {
     get: async ({ name }: { name: string }) => (name === 'osp' ? secret : undefined),
-    list: async () => ({ items: [keystone], resourceVersion: '1' }),
+    list: async ({ kind }: { kind: string }) => {
+      const items = kind === novaCells.kind ? [compute().cell] : (keystones ?? [keystone])
+      return { items, resourceVersion: '1' }
+    },
   }
-  return createNovaControlPlane({ client, transport: {} as Transport, guard, timeoutMs: 2_000 })
+  return createNovaControlPlane({ client, transport: {} as Transport, guard, timeoutMs })
 }
 
 const never = new AbortController().signal
@@ -87,7 +94,7 @@ describe('createNovaControlPlane', () => {
     answers[SERVERS] = [503, {}]
     expect(await why()).toContain('Nova answered 503')
     answers[SERVERS] = [200, {}]
-    expect(await why()).toBe('Nova returned no list of instances')
+    expect(await why()).toBe('the answer has no list of servers')
     const nowhere = compute()
     const cell = { ...nowhere.cell, spec: { ...nowhere.cell.spec, keystoneAuthURL: 'http://127.0.0.1:1' } }
     expect(await why(cloud(), { ...nowhere, cell })).not.toBe('known')
@@ -113,10 +120,26 @@ describe('createNovaControlPlane', () => {
     expect(requests).toEqual(['POST /v3/auth/tokens'])
   })
 
-  it('stops reading an answer that is too large', async () => {
-    answers[SERVERS] = [200, { servers: ['x'.repeat(5 * 2 ** 20)] }]
-    expect(await tryCountInstances(cloud(), compute(), never)).toMatchObject({ kind: 'unknown' })
-  })
+  it.each([SERVERS, 'POST /v3/auth/tokens'])(
+    'stops reading an answer that is too large, of %s',
+    async (line) => {
+      answers[SERVERS] = [200, { servers: [] }]
+      const [status, answer] = answers[line] ?? [200, {}]
+      answers[line] = [status, { ...(answer as object), padding: 'x'.repeat(5 * 2 ** 20) }]
+      // Longer than a slow machine needs for the whole answer, so that only its size can be the reason.
+      expect(
+        await tryCountInstances(
+          cloud('s3cret', () => {}, 60_000),
+          compute(),
+          never,
+        ),
+      ).toMatchObject({
+        kind: 'unknown',
+        why: expect.stringMatching(/exceed|terminated/),
+      })
+    },
+    120_000,
+  )
 
   it('removes the compute service of the host, and no other', async () => {
     answers['GET /nova/v2.1/os-services?binary=nova-compute&host=edpm-0'] = [200, { services: [{ id: 'abc' }] }]
@@ -133,6 +156,30 @@ describe('createNovaControlPlane', () => {
     }
     await expect(cloud('s3cret', lost).removeCompute(compute(), never)).rejects.toThrow()
     expect(requests.filter((line) => line.startsWith('DELETE'))).toEqual([])
+  })
+
+  it('removes the network agents of the host, and no other; one that is gone meanwhile is no error', async () => {
+    const agents = [
+      { id: 'controller', host: 'edpm-0' },
+      { id: 'metadata', host: 'edpm-0.example.org' },
+      { id: 'gone', host: 'edpm-0' },
+      { id: 'other', host: 'edpm-01' },
+    ]
+    answers['GET /neutron/v2.0/agents'] = [200, { agents }]
+    for (const id of ['controller', 'metadata']) answers[`DELETE /neutron/v2.0/agents/${id}`] = [204, undefined]
+    await cloud().removeAgents({ namespace: 'openstack', host: 'edpm-0' }, never)
+    expect(requests.filter((line) => line.startsWith('DELETE'))).toEqual(
+      ['controller', 'metadata', 'gone'].map((id) => `DELETE /neutron/v2.0/agents/${id}`),
+    )
+  })
+
+  it('keeps a node while Neutron does not answer, and asks nothing where there is no Keystone any more', async () => {
+    answers['GET /neutron/v2.0/agents'] = [503, {}]
+    const host = { namespace: 'openstack', host: 'edpm-0' }
+    await expect(cloud().removeAgents(host, never)).rejects.toThrow('Neutron answered 503')
+    requests = []
+    await cloud('s3cret', () => {}, 20_000, []).removeAgents(host, never)
+    expect(requests).toEqual([])
   })
 
   it('names the pod that is missing for host discovery', async () => {

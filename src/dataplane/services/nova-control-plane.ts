@@ -1,6 +1,6 @@
 /**
- * Talks to the Nova of a running cloud: discovers hosts in the conductor's pod, counts instances and removes compute
- * services over Nova's API.
+ * Talks to a running cloud: discovers hosts in the conductor's pod, counts instances and removes compute services over
+ * Nova's API, and removes network agents over Neutron's.
  *
  * The cell names Keystone and the Secret of the password, but a password is sent only to the endpoints of the KeystoneAPI
  * in its namespace. Every unexpected answer is an error: a caller must not take no answer for zero instances.
@@ -11,10 +11,11 @@ import type { KubeReader } from '../../kube/client.ts'
 import { execInPod } from '../../kube/pod-exec.ts'
 import type { Transport } from '../../kube/transport.ts'
 import type { WriteGuard } from '../../kube/write-guard.ts'
-import { openSession } from '../../openstack/session.ts'
+import { openComputeHost } from '../../openstack/compute-host.ts'
+import { type CloudApi, CloudApiError, openSession, pathSegment, readEntries } from '../../openstack/session.ts'
 import { secretKind, secretValue } from '../caches.ts'
 import { foreignKeystone } from '../findings/data-plane.ts'
-import type { NovaCell } from '../kinds/nova.ts'
+import { type NovaCell, novaCells } from '../kinds/nova.ts'
 
 export type InstanceCount =
   | { readonly kind: 'known'; readonly count: number }
@@ -33,6 +34,8 @@ export interface ControlPlane {
   readonly countInstances: (compute: ComputeHost, signal: AbortSignal) => Promise<InstanceCount>
   /** Removes the compute service of the host from its cell. */
   readonly removeCompute: (compute: ComputeHost, signal: AbortSignal) => Promise<void>
+  /** Removes the network agents of a host that runs none any more. A namespace without Keystone has no such agents. */
+  readonly removeAgents: (host: Omit<ComputeHost, 'cell'>, signal: AbortSignal) => Promise<void>
 }
 
 /** Turns a failure into `unknown`, which a caller can report. */
@@ -78,21 +81,26 @@ export function createNovaControlPlane(access: CloudAccess): ControlPlane {
     },
     countInstances: async (compute, signal) => {
       const nova = await openNovaApi(access, compute, signal)
-      const { servers } = await nova<{ servers?: readonly unknown[] }>(
-        'GET',
-        `/servers?all_tenants=1&host=${encodeURIComponent(compute.host)}`,
-      )
-      if (!servers) throw new Error('Nova returned no list of instances')
-      return { kind: 'known', count: servers.length }
+      const answer = await nova('GET', `/servers?all_tenants=1&host=${encodeURIComponent(compute.host)}`)
+      return { kind: 'known', count: readEntries(answer, 'servers').length }
     },
     removeCompute: async (compute, signal) => {
       const nova = await openNovaApi(access, compute, signal)
       const host = encodeURIComponent(compute.host)
-      const { services = [] } = await nova<{ services?: readonly { readonly id: string }[] }>(
-        'GET',
-        `/os-services?binary=nova-compute&host=${host}`,
-      )
-      for (const { id } of services) await nova('DELETE', `/os-services/${encodeURIComponent(id)}`)
+      const answer = await nova('GET', `/os-services?binary=nova-compute&host=${host}`)
+      for (const { id } of readEntries<{ readonly id: unknown }>(answer, 'services'))
+        await nova('DELETE', `/os-services/${pathSegment(id)}`)
+    },
+    removeAgents: async ({ namespace, host }, signal) => {
+      const { items: keystones } = await client.list(keystoneApis, { namespace, signal })
+      const { items } = await client.list(novaCells, { namespace, signal })
+      const cell = (items as readonly NovaCell[]).find(({ spec }) => spec?.keystoneAuthURL)
+      if (keystones.length === 0 || !cell) return
+      const { listAgents, deleteAgent } = openComputeHost(await openCloud(access, { namespace, cell }, signal), host)
+      for (const { id } of await listAgents())
+        await deleteAgent(id).catch((error: unknown) => {
+          if (!(error instanceof CloudApiError && error.status === 404)) throw error
+        })
     },
   }
 }
@@ -103,13 +111,18 @@ function novaName({ metadata, spec }: NovaCell): string {
   return metadata.name.endsWith(tail) ? metadata.name.slice(0, -tail.length) : 'nova'
 }
 
-type NovaApi = <T>(method: 'GET' | 'DELETE', path: string) => Promise<T>
+type NovaApi = (method: 'GET' | 'DELETE', path: string) => Promise<unknown>
 
-async function openNovaApi(
+async function openNovaApi(access: CloudAccess, compute: ComputeHost, stop: AbortSignal): Promise<NovaApi> {
+  const api = await openCloud(access, compute, stop)
+  return (method, path) => api('compute', method, path)
+}
+
+async function openCloud(
   { client, guard, timeoutMs = TIMEOUT_MS }: CloudAccess,
-  { namespace, cell }: ComputeHost,
+  { namespace, cell }: Omit<ComputeHost, 'host'>,
   stop: AbortSignal,
-): Promise<NovaApi> {
+): Promise<CloudApi> {
   const { keystoneAuthURL, serviceUser = 'nova', secret = '' } = cell.spec
   if (!keystoneAuthURL) throw new Error(`NovaCell ${cell.metadata.name} has no keystoneAuthURL`)
   await requireOwnKeystone(client, namespace, keystoneAuthURL, stop)
@@ -120,7 +133,7 @@ async function openNovaApi(
   if (password === undefined) throw new Error(`secret/${secret} has no ServicePassword`)
   const bundle = await client.get({ ...secretKind, namespace, name: CA_SECRET }, { signal: stop })
   const ca = secretValue(bundle, CA_KEY)
-  const api = await openSession({
+  return openSession({
     authUrl: keystoneAuthURL,
     user: serviceUser,
     password,
@@ -132,7 +145,6 @@ async function openNovaApi(
     signal: AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]),
     timeoutMs,
   })
-  return (method, path) => api('compute', method, path)
 }
 
 /** Throws unless the URL is an endpoint of a KeystoneAPI in the namespace of the cell. */

@@ -34,7 +34,7 @@ async function ask(
   sort: 'validate' | 'mutate',
   change: Change,
   objects: Objects = {},
-  cached = objects,
+  cached: Objects | 'not read' = objects,
 ): Promise<AdmissionResponse> {
   const object = (change.object ?? change.oldObject) as KubeObject
   const webhook = dataPlaneWebhooks(nodeServices).find(
@@ -42,7 +42,7 @@ async function ask(
   )
   if (!webhook) throw new Error(`no webhook for ${object.kind}`)
   const lookup = {
-    cached: () => lookupIn(cached),
+    cached: () => (cached === 'not read' ? undefined : lookupIn(cached)),
     live: async () => lookupIn(objects),
     env: { NOVA_COMPUTE_IMAGE_URL_DEFAULT: 'from-env' },
   }
@@ -121,6 +121,8 @@ describe('the cell of a node', () => {
     expect(answer.allowed).toBe(false)
     expect(answer.reason).toMatch(/SL710[56]/)
     expect(answer.reason).toContain('nova.openstack.org/cell')
+    // An operator that has just started asks the API server.
+    expect(await ask('validate', change, objects, 'not read')).toEqual(answer)
   })
 
   it('does not follow the role on a node with its own cell', async () => {

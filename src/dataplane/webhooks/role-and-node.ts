@@ -26,8 +26,8 @@ export interface DataPlaneObjects {
 
 /** What the webhooks know of the cluster. */
 export interface DataPlaneLookup {
-  /** From the caches: fast, and may be stale. */
-  readonly cached: (namespace: string) => DataPlaneObjects
+  /** From the caches: fast, and may be stale. Undefined until all of them are read: an operator that starts knows nothing. */
+  readonly cached: (namespace: string) => DataPlaneObjects | undefined
   /** From the API server: read before a request is refused. */
   readonly live: (namespace: string, signal: AbortSignal) => Promise<DataPlaneObjects>
   readonly env: Environment
@@ -85,7 +85,8 @@ async function confirmRefusals(
     const known = new Set((before?.(objects) ?? []).map(({ message }) => message))
     return after(objects).filter(({ message }) => !known.has(message))
   }
-  return added(lookup.cached(namespace)).length === 0 ? [] : added(await lookup.live(namespace, signal))
+  const cached = lookup.cached(namespace)
+  return cached && added(cached).length === 0 ? [] : added(await lookup.live(namespace, signal))
 }
 
 /** Services of a node that contradict the changed node. */

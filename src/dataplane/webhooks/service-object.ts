@@ -63,8 +63,8 @@ function hiddenOptionWarnings(
   { spec, metadata }: ServiceObject,
 ): readonly SevereViolation[] {
   const objects = lookup.cached(namespace)
-  const node = objects.node(spec.dataplaneNodeName ?? metadata.name)
-  if (!node) return []
+  const node = objects?.node(spec.dataplaneNodeName ?? metadata.name)
+  if (!objects || !node) return []
   const { vars } = resolveNode(node, node.spec.role ? objects.role(node.spec.role) : undefined)
   const { assignments } = parseIni(spec.customServiceConfig ?? '')
   const findings = checkAnsibleVars(vars, assignments)

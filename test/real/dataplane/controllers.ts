@@ -34,6 +34,7 @@ function simulateControlPlane(): SimulatedControlPlane {
       return count === undefined ? { kind: 'unknown', why: 'connection refused' } : { kind: 'known', count }
     },
     removeCompute: async ({ host }) => void removed.push(host),
+    removeAgents: async ({ host }) => void removed.push(`agents of ${host}`),
   }
 }
 
