@@ -17,7 +17,7 @@ import { ingressAddresses } from '../verify/readiness/load-balancer.ts'
 import { poolName, readAttachments, readPodSpans } from './attachments.ts'
 import { parseOverlap } from './overlapping-reservation.ts'
 
-const OVERLAP = { apiVersion: WHEREABOUTS.apiVersion, kind: 'OverlappingRangeIPReservation' } as const
+export const OVERLAP = { apiVersion: WHEREABOUTS.apiVersion, kind: 'OverlappingRangeIPReservation' } as const
 export const IP_SET = { apiVersion: RESERVATION.apiVersion, kind: 'IPSet' } as const
 
 /** Nodes tell whether a pod without an object may still run. */

@@ -42,6 +42,13 @@ describe('forecast', () => {
     expect(forecast(30, daysAgo(1, 5, 9, 27, 29, 400), now)).toEqual({ perWeek: 1, weeksLeft: 30 })
   })
 
+  it('does not take the first deployment, or a restore, for growth', () => {
+    const deployed = daysAgo(...Array.from({ length: 100 }, () => 15))
+    expect(forecast(30, deployed, now)).toEqual({ perWeek: 0 })
+    expect(forecast(30, [...deployed, ...daysAgo(2, 6, 10, 12)], now)).toEqual({ perWeek: 2, weeksLeft: 15 })
+    expect(forecast(30, daysAgo(2, 2, 0.5), now)).toEqual({ perWeek: 1, weeksLeft: 30 })
+  })
+
   it('says nothing about the end without growth', () => {
     expect(forecast(30, daysAgo(29), now)).toEqual({ perWeek: 0 })
   })

@@ -1,12 +1,12 @@
 /** Counts used and free addresses by cloud, network and allocator, and when holders were created. Pure. */
 import { groupBy } from '../api/collections.ts'
-import { asStrings } from '../api/json.ts'
+import { asRecord, asStrings } from '../api/json.ts'
 import type { KubeObject } from '../api/object.ts'
 import { allocatedPodAddresses } from '../api/pod-networks.ts'
 import { getField, getString } from '../api/raw-object.ts'
-import { type Address, parseAddress } from '../net/address.ts'
+import { type Address, compareAddresses, parseAddress } from '../net/address.ts'
 import { parseRange } from '../net/range.ts'
-import { type RangeSet, rangeSet, setContains, setSize, subtract } from '../net/range-set.ts'
+import { type RangeSet, rangeSet, setSize, subtract } from '../net/range-set.ts'
 import { ATTACHMENT, NET_CONFIG, POOL, RESERVATION, SERVICE, WHEREABOUTS } from '../verify/checks/check-definition.ts'
 import { ingressAddresses } from '../verify/readiness/load-balancer.ts'
 import { poolName, readAttachments, readPodSpans } from './attachments.ts'
@@ -41,21 +41,36 @@ interface Holder {
   readonly created: number | undefined
 }
 
-/** Sorted by namespace, network and role. */
+/** Each address once, sorted, so that counting those in a range does not look at the others. */
+type Holders = readonly Holder[]
+
+/** A part of a network: ranges that one allocator gives from, and the holders of its addresses. */
+interface Part extends Pick<AddressCount, 'namespace' | 'network' | 'role'> {
+  readonly open: RangeSet
+  readonly held: Holders
+}
+
+/** Sorted by namespace, network and role. The cost grows with the objects and not with their product: tenants write them. */
 export function countAddresses(input: CountInput): readonly AddressCount[] {
-  const counts = [...countPods(input), ...countVips(input), ...countHosts(input)]
-  const key = ({ namespace, network, role }: AddressCount): string => `${namespace} ${network} ${role}`
-  const merged = [...groupBy(counts, key)].map(([name, group]) => ({ name, count: addUp(group) }))
+  const parts = [...podParts(input), ...vipParts(input), ...hostParts(input)]
+  const key = ({ namespace, network, role }: Part): string => `${namespace} ${network} ${role}`
+  const merged = [...groupBy(parts, key)].map(([name, group]) => ({ name, count: addUp(group) }))
   return merged.sort((a, b) => (a.name < b.name ? -1 : 1)).flatMap(({ count }) => count)
 }
 
-/** Networks with two subnets or families. */
-function addUp(counts: readonly AddressCount[]): readonly AddressCount[] {
-  const [first] = counts
+/** A network may have several subnets, families and allocators. */
+function addUp(parts: readonly Part[]): readonly AddressCount[] {
+  const [first] = parts
   if (!first) return []
+  const counts = [...groupBy(parts, ({ held }) => held)].map(([held, same]) =>
+    count(rangeSet(same.flatMap(({ open }) => open)), held),
+  )
+  const { namespace, network, role } = first
   return [
     {
-      ...first,
+      namespace,
+      network,
+      role,
       used: counts.reduce((sum, { used }) => sum + used, 0),
       free: counts.reduce((sum, { free }) => sum + free, 0),
       created: counts.flatMap(({ created }) => created),
@@ -63,15 +78,34 @@ function addUp(counts: readonly AddressCount[]): readonly AddressCount[] {
   ]
 }
 
-function count(open: RangeSet, held: readonly Holder[]): Pick<AddressCount, 'used' | 'free' | 'created'> {
-  const inside = new Map(
-    held
-      .filter(({ address }) => setContains(open, address))
-      .map((holder) => [`${holder.address.family} ${holder.address.value}`, holder]),
-  )
-  const used = inside.size
-  const created = [...inside.values()].flatMap((holder) => holder.created ?? [])
-  return { used, free: Number(setSize(open) - BigInt(used)), created }
+function count(open: RangeSet, held: Holders): Pick<AddressCount, 'used' | 'free' | 'created'> {
+  const inside = open.flatMap(({ family, first, last }) => {
+    const begin = firstHolder(held, { family, value: first })
+    return held.slice(begin, firstHolder(held, { family, value: last + 1n }))
+  })
+  const created = inside.flatMap((holder) => holder.created ?? [])
+  return { used: inside.length, free: Number(setSize(open) - BigInt(inside.length)), created }
+}
+
+/** Index of the first holder at or after this address. */
+function firstHolder(held: Holders, address: Address): number {
+  let low = 0
+  let high = held.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const holder = held[middle]
+    if (holder && compareAddresses(holder.address, address) < 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function sortHolders(holders: readonly Holder[]): Holders {
+  const sorted = holders.toSorted((a, b) => compareAddresses(a.address, b.address))
+  return sorted.filter(({ address }, index) => {
+    const before = sorted[index - 1]
+    return !before || compareAddresses(before.address, address) !== 0
+  })
 }
 
 function hold(text: string | undefined, created?: string): readonly Holder[] {
@@ -81,49 +115,63 @@ function hold(text: string | undefined, created?: string): readonly Holder[] {
 }
 
 /** Only ranges whose IPPool is known: whereabouts creates it with the first address, maybe in a namespace that is not read. */
-function countPods({ attachments, ipPools }: CountInput): readonly AddressCount[] {
-  const pools = new Map(ipPools.map((pool) => [pool.metadata.name, pool]))
+function podParts({ attachments, ipPools }: CountInput): readonly Part[] {
+  const pools = new Map(
+    ipPools.map((pool) => [
+      pool.metadata.name,
+      sortHolders(allocatedPodAddresses(pool).flatMap(({ address }) => hold(address))),
+    ]),
+  )
   return readPodSpans(readAttachments(attachments)).flatMap((span) => {
-    const pool = pools.get(poolName(span))
-    if (!pool) return []
-    const held = allocatedPodAddresses(pool).flatMap(({ address }) => hold(address))
-    return [{ namespace: span.namespace, network: span.object.metadata.name, role: 'pods', ...count(span.open, held) }]
+    const held = pools.get(poolName(span))
+    if (!held) return []
+    return [{ namespace: span.namespace, network: span.object.metadata.name, role: 'pods', open: span.open, held }]
   })
 }
 
 /** Pools of one namespace: a pool for all has no cloud. */
-function countVips({ addressPools, services }: CountInput): readonly AddressCount[] {
-  const held = services.flatMap((service) =>
-    ingressAddresses(service).flatMap((address) => hold(address, service.metadata.creationTimestamp)),
+function vipParts({ addressPools, services }: CountInput): readonly Part[] {
+  const held = sortHolders(
+    services.flatMap((service) =>
+      ingressAddresses(service).flatMap((address) => hold(address, service.metadata.creationTimestamp)),
+    ),
   )
   return addressPools.flatMap((pool) => {
     const [namespace, ...others] = asStrings(getField(pool, 'spec', 'serviceAllocation', 'namespaces'))
     if (namespace === undefined || others.length > 0) return []
-    const ranges = rangeSet(asStrings(getField(pool, 'spec', 'addresses')).flatMap((text) => parseRange(text) ?? []))
+    const open = rangeSet(asStrings(getField(pool, 'spec', 'addresses')).flatMap((text) => parseRange(text) ?? []))
     const { name } = pool.metadata
     const network = name.startsWith(`${namespace}-`) ? name.slice(namespace.length + 1) : name
-    return [{ namespace, network, role: 'vips', ...count(ranges, held) }]
-  })
-}
-
-function countHosts({ netConfigs, reservations }: CountInput): readonly AddressCount[] {
-  const byNamespace = groupBy(reservations, ({ metadata }) => metadata.namespace ?? '')
-  return readCloudSubnets(netConfigs).map(({ namespace, network, hosts, reserved }) => {
-    const held = (byNamespace.get(namespace) ?? []).flatMap((reservation) =>
-      reservedAddresses(reservation, network).flatMap((address) =>
-        hold(address, reservation.metadata.creationTimestamp),
-      ),
-    )
-    return { namespace, network, role: 'hosts', ...count(subtract(rangeSet(hosts), rangeSet(reserved)), held) }
+    return [{ namespace, network, role: 'vips', open, held }]
   })
 }
 
 /** Network names are compared case-insensitively: the Role/Node API uses `InternalApi`. */
-function reservedAddresses(reservation: KubeObject, network: string): readonly string[] {
-  const entries = Object.entries(
-    (getField(reservation, 'spec', 'reservation') ?? {}) as Readonly<Record<string, unknown>>,
-  )
-  return entries
-    .filter(([name, entry]) => (getString(entry, 'network') ?? name).toLowerCase() === network.toLowerCase())
-    .flatMap(([, entry]) => getString(entry, 'address') ?? [])
+function hostParts({ netConfigs, reservations }: CountInput): readonly Part[] {
+  const reserved = groupBy(reservations.flatMap(reservedAddresses), ({ network }) => network)
+  const holders = new Map([...reserved].map(([network, held]) => [network, sortHolders(held)]))
+  return readCloudSubnets(netConfigs).map(({ namespace, network, hosts, reserved: excluded }) => ({
+    namespace,
+    network,
+    role: 'hosts',
+    open: subtract(rangeSet(hosts), rangeSet(excluded)),
+    held: holders.get(networkKey(namespace, network)) ?? none,
+  }))
+}
+
+const none: Holders = []
+
+function networkKey(namespace: string | undefined, network: string): string {
+  return `${namespace ?? ''} ${network.toLowerCase()}`
+}
+
+function reservedAddresses({
+  metadata,
+  ...reservation
+}: KubeObject): readonly (Holder & { readonly network: string })[] {
+  const entries = Object.entries(asRecord(getField(reservation, 'spec', 'reservation')))
+  return entries.flatMap(([name, entry]) => {
+    const network = networkKey(metadata.namespace, getString(entry, 'network') ?? name)
+    return hold(getString(entry, 'address'), metadata.creationTimestamp).map((holder) => ({ ...holder, network }))
+  })
 }

@@ -2,7 +2,7 @@
 import type { FoundCertificate, ManagedCertificate } from './read-certificates.ts'
 
 /** The worst first. */
-const certificateVerdicts = ['expired', 'critical', 'unreadable', 'soon', 'due', 'valid'] as const
+export const certificateVerdicts = ['expired', 'critical', 'unreadable', 'soon', 'due', 'valid'] as const
 export type CertificateVerdict = (typeof certificateVerdicts)[number]
 
 export interface CertificateState {

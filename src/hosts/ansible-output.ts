@@ -7,6 +7,7 @@
 import { groupBy } from '../api/collections.ts'
 import { asRecord, asString } from '../api/json.ts'
 import { redactLine } from '../ini/redact-line.ts'
+import { readYaml } from '../yaml/read.ts'
 
 export interface TaskFailure {
   readonly host: string
@@ -51,14 +52,17 @@ export function parseAnsibleFailures(output: string): readonly TaskFailure[] {
 /** Lines of a result that is printed over several lines. */
 const LONGEST_RESULT = 200
 
+/** Ansible's texts name the file or variable late. */
+const LONGEST_CAUSE = 240
+
 /** The message of a failed result; of a command, what it printed last. */
 function findCause(rest: string, following: readonly string[]): string {
   const result = parseResult(rest, following)
-  const message = asString(result['msg']) ?? asString(result['censored']) ?? ''
+  const message = asString(result['msg']) ?? asString(result['reason']) ?? asString(result['censored']) ?? ''
   const printed = lastLine(asString(result['stderr'])) ?? lastLine(asString(result['stdout']))
   const isGeneric = message === '' || /^(non-zero return code|MODULE FAILURE)/.test(message)
   const cause = isGeneric ? (printed ?? message) : message
-  return redactLine((cause === '' ? rest : cause).replaceAll(/\s+/g, ' ').trim())
+  return redactLine((cause === '' ? rest : cause).replaceAll(/\s+/g, ' ').trim(), LONGEST_CAUSE)
 }
 
 function parseResult(rest: string, following: readonly string[]): Readonly<Record<string, unknown>> {
@@ -72,8 +76,9 @@ function parseResult(rest: string, following: readonly string[]): Readonly<Recor
     }
   }
   // `result_format=yaml` prints indented fields below the line.
-  const message = following.find((line) => /^ +msg: /.test(line))
-  return message === undefined ? {} : { msg: message.replace(/^ +msg: /, '').replaceAll(/^['"]|['"]$/g, '') }
+  const last = following.findIndex((line) => !/^( {4}|$)/.test(line))
+  const fields = following.slice(0, last < 0 ? following.length : last).map((line) => line.slice(4))
+  return asRecord(readYaml(fields.join('\n'), 'result').value)
 }
 
 function lastLine(text: string | undefined): string | undefined {

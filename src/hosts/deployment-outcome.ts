@@ -24,8 +24,12 @@ export function nodeSetOutcome(deployment: Deployment, nodeSet: string): 'succee
   return deployment.error === undefined ? 'running' : 'failed'
 }
 
-/** Finds the failures of a host. Built once per deployment and node set, because a node set has hundreds of hosts. */
-export type FailureLookup = (host: string) => readonly HostFailure[]
+/** The failures of hosts. Built once per deployment and node set, because a node set has hundreds of hosts. */
+export interface FailureLookup {
+  readonly failures: (host: string) => readonly HostFailure[]
+  /** Whether the deployment names this host. */
+  readonly isNamed: (host: string) => boolean
+}
 
 /** The summaries of Ansible name hosts since 18.0-fr6, also in a deployment that tolerates failed hosts. */
 export function indexFailures(deployment: Deployment, nodeSet: NodeSet): FailureLookup {
@@ -33,8 +37,9 @@ export function indexFailures(deployment: Deployment, nodeSet: NodeSet): Failure
   const named = new Map<string, HostFailure[]>()
   for (const { service, failed, unreachable } of summariesOf(deployment, nodeSet)) {
     const where = service === undefined ? about : { ...about, service }
+    const lost = new Set(unreachable)
     for (const host of new Set([...unreachable, ...failed])) {
-      const reason = unreachable.includes(host) ? 'unreachable' : 'failed'
+      const reason = lost.has(host) ? 'unreachable' : 'failed'
       named.set(host, [...(named.get(host) ?? []), { ...where, reason }])
     }
   }
@@ -43,7 +48,7 @@ export function indexFailures(deployment: Deployment, nodeSet: NodeSet): Failure
   const every: readonly HostFailure[] = isUnnamed
     ? [{ ...about, ...(service !== undefined && { service }), reason: 'unknown' }]
     : []
-  return (host) => named.get(host) ?? every
+  return { failures: (host) => named.get(host) ?? every, isNamed: (host) => named.has(host) }
 }
 
 interface NodeSetSummary {

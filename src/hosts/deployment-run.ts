@@ -1,11 +1,12 @@
 /** Reads what deployments did to one node set, from the deployments and from what the node set remembers of deleted ones. */
 import { getOwn } from '../api/collections.ts'
+import type { Condition } from '../api/object.ts'
 import { type Deployment, type NodeSet, serviceCondition, type Texts } from './data-plane.ts'
 import { type FailureLookup, indexFailures, nodeSetOutcome } from './deployment-outcome.ts'
 import { compareText } from './name-order.ts'
 
 /** What a deployment did to one node set. */
-export interface DeploymentRun {
+export interface DeploymentRun extends FailureLookup {
   /** Undefined for a deployment that was deleted and left only the copies in the node set's status. */
   readonly deployment: Deployment | undefined
   readonly name: string
@@ -23,7 +24,6 @@ export interface DeploymentRun {
   readonly configMapHashes: Texts
   readonly images: Texts
   readonly ran: (service: string) => boolean
-  readonly failures: FailureLookup
 }
 
 type IsGlobal = (service: string) => boolean
@@ -53,7 +53,10 @@ function toRun(deployment: Deployment, nodeSet: NodeSet, isGlobal: IsGlobal): De
   const { name, services } = nodeSet
   const conditions = getOwn(deployment.nodeSetConditions, name) ?? []
   const { servicesOverride } = deployment
-  const planned = servicesOverride.length > 0 ? servicesOverride : services
+  const planned = new Set(servicesOverride.length > 0 ? servicesOverride : services)
+  const hasConditions = conditions.some(({ type }) => type.startsWith('Service'))
+  const here = trueTypes(conditions)
+  const everywhere = once(() => trueTypes(Object.values(deployment.nodeSetConditions).flat()))
   const outcome = nodeSetOutcome(deployment, name)
   return {
     deployment,
@@ -71,13 +74,22 @@ function toRun(deployment: Deployment, nodeSet: NodeSet, isGlobal: IsGlobal): De
     images: deployment.images,
     ran: (service) => {
       // A service that was added to the node set later has no condition here.
-      const hasConditions = conditions.some(({ type }) => type.startsWith('Service'))
-      if (!hasConditions) return planned.includes(service)
-      const type = serviceCondition(service)
-      const searched = isGlobal(service) ? Object.values(deployment.nodeSetConditions).flat() : conditions
-      return searched.some((condition) => condition.type === type && condition.status === 'True')
+      if (!hasConditions) return planned.has(service)
+      return (isGlobal(service) ? everywhere() : here).has(serviceCondition(service))
     },
-    failures: indexFailures(deployment, nodeSet),
+    ...indexFailures(deployment, nodeSet),
+  }
+}
+
+function trueTypes(conditions: readonly Condition[]): ReadonlySet<string> {
+  return new Set(conditions.flatMap(({ type, status }) => (status === 'True' ? [type] : [])))
+}
+
+function once<T>(compute: () => T): () => T {
+  let known: { readonly value: T } | undefined
+  return () => {
+    known ??= { value: compute() }
+    return known.value
   }
 }
 
@@ -96,6 +108,7 @@ function recordedRun(nodeSet: NodeSet, existing: readonly Deployment[], isGlobal
   // A later deployment has replaced the copies, so those of the deleted one are lost.
   const isKept = finished.every((deployment) => deployment.ended <= ended)
   const serviceConditions = (last?.conditions ?? []).filter(({ type }) => type.startsWith('Service'))
+  const ran = trueTypes(serviceConditions)
   return [
     {
       deployment: undefined,
@@ -111,11 +124,9 @@ function recordedRun(nodeSet: NodeSet, existing: readonly Deployment[], isGlobal
       secretHashes: isKept ? nodeSet.secretHashes : {},
       configMapHashes: isKept ? nodeSet.configMapHashes : {},
       images: isKept ? nodeSet.images : {},
-      ran: (service) =>
-        serviceConditions.length === 0 ||
-        isGlobal(service) ||
-        serviceConditions.some(({ type, status }) => type === serviceCondition(service) && status === 'True'),
+      ran: (service) => serviceConditions.length === 0 || isGlobal(service) || ran.has(serviceCondition(service)),
       failures: () => [],
+      isNamed: () => false,
     },
   ]
 }

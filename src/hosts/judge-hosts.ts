@@ -5,7 +5,7 @@
  */
 import { groupBy } from '../api/collections.ts'
 import type { KubeObject } from '../api/object.ts'
-import { matchLimit } from '../dataplane/rules/ansible-limit.ts'
+import { compileLimit, type LimitMatcher } from '../dataplane/rules/ansible-limit.ts'
 import {
   type Certificate,
   type Change,
@@ -102,12 +102,25 @@ export function judgeHosts(input: HostsInput): readonly HostState[] {
       }
       const scope: Scope = {
         nodeSet,
-        runs: readRuns(nodeSet, nodeSetDeployments, isGlobal),
+        runs: readRuns(nodeSet, nodeSetDeployments, isGlobal).map((run) => ({ run, limit: compileLimit(run.limit) })),
         effectiveServices: distinctTypes(nodeSet.services, findService),
         compareService: serviceComparison(declared),
       }
-      return nodeSet.hosts.map((host) => judgeHost(host, scope)).sort((a, b) => compareNames(a.host, b.host))
+      const judge = input.certificates.length === 0 ? judgeAlike(scope) : (host: Host) => judgeHost(host, scope)
+      return nodeSet.hosts.map(judge).sort((a, b) => compareNames(a.host, b.host))
     })
+}
+
+/** Judges hosts without values of their own once for all that the same runs selected and that did not fail. */
+function judgeAlike(scope: Scope): (host: Host) => HostState {
+  const known = new Map<string, HostState>()
+  return (host) => {
+    const selected = scope.runs.map(({ limit }) => limit(host.name, [scope.nodeSet.name])[0]).join('')
+    const isAlike = host.sources.length === 0 && scope.runs.every(({ run }) => !run.isNamed(host.name))
+    const state = (isAlike ? known.get(selected) : undefined) ?? judgeHost(host, scope)
+    if (isAlike) known.set(selected, state)
+    return { ...state, host: host.name }
+  }
 }
 
 function formatUse(...parts: readonly (string | undefined)[]): string {
@@ -117,7 +130,7 @@ function formatUse(...parts: readonly (string | undefined)[]): string {
 /** What is equal for all hosts of a node set. */
 interface Scope {
   readonly nodeSet: NodeSet
-  readonly runs: readonly DeploymentRun[]
+  readonly runs: readonly { readonly run: DeploymentRun; readonly limit: LimitMatcher }[]
   /** Those that run, in order. */
   readonly effectiveServices: readonly string[]
   readonly compareService: CompareService
@@ -125,7 +138,7 @@ interface Scope {
 
 function judgeHost(host: Host, scope: Scope): HostState {
   const { nodeSet, runs } = scope
-  const matches = runs.map((run) => ({ run, match: matchLimit(host.name, [nodeSet.name], run.limit) }))
+  const matches = runs.map(({ run, limit }) => ({ run, match: limit(host.name, [nodeSet.name]) }))
   const selecting = matches.filter(({ match }) => match !== 'outside').map(({ run }) => run)
   const running = selecting.findLast(({ outcome }) => outcome === 'running')
   const last = running ?? selecting.at(-1)

@@ -11,6 +11,7 @@ export interface FailedRun {
 
 export interface RunLog extends FailedRun {
   readonly service: string
+  readonly pod?: string
   readonly output: string
 }
 
