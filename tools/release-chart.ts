@@ -6,7 +6,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '../src/api/object.ts'
-import { renderManifests } from '../src/operator/manifests.ts'
+import { CONSOLE_MEMORY, CONSOLE_SERVICE, MEMORY, renderManifests } from '../src/operator/manifests.ts'
 import { collectCrds, parts } from '../src/operator/parts.ts'
 import { writeYaml } from '../src/yaml/write.ts'
 
@@ -76,6 +76,7 @@ function renderVariant({ dataPlane, limited }: Variant): readonly KubeObject[] {
     runVolumes: [marks.volumes],
     runServiceAccounts: [marks.accounts],
     runPrivileged: true,
+    console: true,
     ...(limited && { namespaces: [marks.served] }),
   })
 }
@@ -112,6 +113,7 @@ function chooseTemplate(found: readonly (KubeObject | undefined)[]): string {
 
 function objectTemplate(object: KubeObject): string {
   const text = `---\n${fillTemplate(writeYaml(object))}`
+  if (object.metadata.name === CONSOLE_SERVICE) return `{{- if .Values.console }}\n${text}{{- end }}\n`
   // Inside a range the dot is the namespace, so the values are reached from the root.
   if (object.metadata.namespace === marks.served) return inRange('.Values.namespaces', marks.served, text)
   if (object.metadata.namespace !== marks.machines) return text
@@ -147,6 +149,8 @@ function fillTemplate(yaml: string): string {
       /^( *)- ["']?--run-privileged["']?\n/gm,
       '{{- if $.Values.runPrivileged }}\n$1- --run-privileged\n{{- end }}\n',
     )
+    .replace(/^( *)- ["']?--console["']?\n/gm, '{{- if $.Values.console }}\n$1- --console\n{{- end }}\n')
+    .replace(`memory: ${CONSOLE_MEMORY}`, `memory: {{ ternary "${CONSOLE_MEMORY}" "${MEMORY}" $.Values.console }}`)
     .replace(
       new RegExp(`^( *)(values|- values): *\\n? *(?:- |\\[)${marks.served}\\]?\\n`, 'gm'),
       '$1$2: {{ toJson $.Values.namespaces }}\n',
@@ -209,6 +213,8 @@ runVolumes: []
 runServiceAccounts: []
 # Let Ansible runs be root and use any security context.
 runPrivileged: false
+# Serve the console on loopback, for a proxy that you add to the pod; a Service stackloom-console leads to it.
+console: false
 `
 }
 
@@ -238,6 +244,7 @@ const valuesSchema = {
     runVolumes: { ...nameList, description: 'further kinds of volumes for Ansible runs' },
     runServiceAccounts: { ...nameList, description: 'service accounts for Ansible runs' },
     runPrivileged: { type: 'boolean', description: 'let Ansible runs be root' },
+    console: { type: 'boolean', description: 'serve the console for a proxy in the pod' },
     // Helm passes these to every subchart.
     global: { type: 'object' },
   },

@@ -1,9 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { indexSnapshot } from '../src/api/snapshot.ts'
 import { registerAddressMetrics } from '../src/controllers/ipam/address-metrics.ts'
 import { createMetrics } from '../src/kube/metrics.ts'
 import { renderManifests } from '../src/operator/manifests.ts'
+import { registerFaultMetrics } from '../src/operator/parts/address-faults.ts'
 import { registerCapacityMetrics } from '../src/operator/parts/addresses-part.ts'
+import { registerCertificateMetrics } from '../src/operator/parts/certificates-part.ts'
+import { registerHostMetrics } from '../src/operator/parts/hosts-part.ts'
 import { parts } from '../src/operator/parts.ts'
 import { manualClock } from '../test/manual-clock.ts'
 import { alerts, grafanaDashboard, monitoringObjects, panels, RUNBOOKS } from './release-monitoring.ts'
@@ -18,6 +22,9 @@ registerCapacityMetrics(registry, () => ({
   netConfigs: [],
   reservations: [],
 }))
+registerFaultMetrics(registry, indexSnapshot({ objects: [], unread: [] }))
+registerCertificateMetrics(registry, () => [], Date.now)
+registerHostMetrics(registry, () => ({}) as never)
 registerAddressMetrics(registry, () => ({ netConfigs: [], ipSets: [], reservations: [], blocks: [] }) as never)
 
 /** Words of PromQL that a query uses beside metrics and labels. */

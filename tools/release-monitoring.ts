@@ -107,6 +107,27 @@ export const alerts: readonly Alert[] = [
     summary:
       'At the growth of the last two weeks, {{ $labels.role }} on {{ $labels.network }} of {{ $labels.cloud }} have no free address in four weeks',
   },
+  {
+    name: 'StackloomAddressesLeaked',
+    severity: 'warning',
+    expression: `max by (cloud, kind) (stackloom_address_faults{${JOB}}) > 0`,
+    for: '1h',
+    summary: 'Addresses of {{ $labels.cloud }} are reserved for owners that do not exist ({{ $labels.kind }})',
+  },
+  {
+    name: 'StackloomCertificatesEnd',
+    severity: 'warning',
+    expression: `sum by (cloud) (max by (cloud, verdict) (stackloom_certificates{${JOB}, verdict=~"expired|critical|soon"})) > 0`,
+    for: '1h',
+    summary: 'Certificates of {{ $labels.cloud }} end within 14 days and were not renewed',
+  },
+  {
+    name: 'StackloomHostsFailed',
+    severity: 'warning',
+    expression: `max by (namespace, exported_namespace, node_set) (stackloom_hosts{${JOB}, verdict="failed"}) > 0`,
+    for: '15m',
+    summary: `The last deployment of hosts of {{ $labels.node_set }} in ${NAMESPACE} failed`,
+  },
 ]
 
 const labels = { 'app.kubernetes.io/name': 'stackloom-operator' }

@@ -3,6 +3,7 @@ import { Registry } from 'prom-client'
 import { describe, expect, it } from 'vitest'
 import { dataPlaneNode, dataPlaneRole } from '../../test/data-plane.ts'
 import { netConfig, threeNetworks } from '../../test/ipam.ts'
+import { countAddresses } from '../addresses/count-addresses.ts'
 import { dnsMasqViolations } from '../api/dnsmasq.ts'
 import type { IpSet, Reservation } from '../api/ipset.ts'
 import { ipSetChangeViolations, ipSetViolations } from '../api/ipset.ts'
@@ -16,6 +17,7 @@ import { parseInventory } from '../dataplane/execution/inventory-hosts.ts'
 import { renderRoleHost, renderRoleInventory } from '../dataplane/nodes/inventory.ts'
 import { ansibleVarsProblem, parseAnsibleVars, resolveNode } from '../dataplane/rules/inheritance.ts'
 import { duplicateKey } from '../errors/file.ts'
+import { judgeHosts } from '../hosts/judge-hosts.ts'
 import { buildAnswer } from '../webhooks/admission-answer.ts'
 import { overlapWarnings } from '../webhooks/other-allocators.ts'
 import { readYaml } from '../yaml/read.ts'
@@ -143,6 +145,65 @@ describe('an IPSet with many networks', () => {
     const { claim } = buildClaim(ipSet, config, undefined)
     const { changes } = planAllocation([claim], createLedger())
     expect(changes).toHaveLength(10_000)
+  })
+})
+
+describe('objects of which addresses are counted', () => {
+  const none = { attachments: [], ipPools: [], addressPools: [], services: [], netConfigs: [], reservations: [] }
+  const metadata = { name: 'a', namespace: 'tenant' }
+
+  it('cost as much as they are large when thousands of ranges of an attachment have one IPPool', () => {
+    const ipRanges = Array.from({ length: 30_000 }, () => ({ range: '10.0.0.0/8' }))
+    const config = JSON.stringify({ type: 'macvlan', ipam: { type: 'whereabouts', ipRanges } })
+    const allocations = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [String(n + 1), {}]))
+    const counts = countAddresses({
+      ...none,
+      attachments: [{ apiVersion: '', kind: '', metadata, spec: { config } }],
+      ipPools: [
+        { apiVersion: '', kind: '', metadata: { name: '10.0.0.0-8' }, spec: { range: '10.0.0.0/8', allocations } },
+      ],
+    })
+    expect(counts).toEqual([
+      { namespace: 'tenant', network: 'a', role: 'pods', used: 20_000, free: 2 ** 24 - 2 - 20_000, created: [] },
+    ])
+  })
+
+  it('cost as much as they are large when a namespace has thousands of subnets and Reservations', () => {
+    const reservations = Array.from({ length: 20_000 }, (_, n) => ({
+      apiVersion: '',
+      kind: '',
+      metadata: { ...metadata, name: `r${n}` },
+      spec: { reservation: { NET0: { address: `10.${n >> 14}.${(n >> 6) & 255}.${(n & 63) * 4 + 2}` } } },
+    }))
+    const counts = countAddresses({ ...none, netConfigs: [largeNetConfig(1, SUBNETS)], reservations })
+    expect(counts).toMatchObject([{ network: 'net0', used: SUBNETS, free: 0 }])
+  })
+})
+
+describe('a node set with many hosts and services', () => {
+  it('is judged once for all hosts that are alike', () => {
+    const names = Array.from({ length: 30_000 }, (_, n) => `h${n}`)
+    const nodes = Object.fromEntries(names.map((name) => [name, {}]))
+    const metadata = { name: 'computes', namespace: 'tenant' }
+    const limit = `${names.slice(1).join(',')},!h1`
+    const states = judgeHosts({
+      nodeSets: [{ apiVersion: '', kind: '', metadata, spec: { nodes, services: names }, status: { configHash: 'a' } }],
+      deployments: [
+        {
+          apiVersion: '',
+          kind: '',
+          metadata: { ...metadata, name: 'first' },
+          spec: { nodeSets: ['computes'], ansibleLimit: limit },
+          status: { deployed: true, nodeSetHashes: { computes: 'a' } },
+        },
+      ],
+      services: [],
+      versions: [],
+      content: () => ({ kind: 'ignored' }),
+      certificates: [],
+    })
+    const verdicts = new Map(states.map(({ host, verdict }) => [host, verdict]))
+    expect([verdicts.get('h0'), verdicts.get('h1'), verdicts.get('h2')]).toEqual(['never', 'never', 'unknown'])
   })
 })
 

@@ -20,6 +20,17 @@ describe('the Deployment of the operator', () => {
     expect(runArguments({ parts: ['ipam', 'dataplane'] }).join(' ')).toContain('--parts ipam,dataplane')
   })
 
+  it('serves the console on request, with a Service for the proxy and no right of its own', () => {
+    const objects = (console: boolean) => renderManifests(parts, { ...installation, console })
+    expect(runArguments({})).not.toContain('--console')
+    expect(runArguments({ console: true })).toContain('--console')
+    const added = objects(true).filter(({ metadata }) => metadata.name === 'stackloom-console')
+    expect(added.map(({ kind }) => kind)).toEqual(['Service', 'NetworkPolicy'])
+    expect(added[0]?.['spec']).toMatchObject({ ports: [{ port: 443, targetPort: 'console-proxy' }] })
+    const rights = (all: readonly KubeObject[]) => all.filter(({ kind }) => kind.endsWith('Role'))
+    expect(rights(objects(true))).toEqual(rights(objects(false)))
+  })
+
   it('runs all parts that the cluster supports unless some are selected', () => {
     expect(runArguments({})).not.toContain('--parts')
   })

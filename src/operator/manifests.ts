@@ -15,6 +15,8 @@ export interface Installation extends PolicyOptions {
   readonly replicas: number
   /** The parts that were selected by name: others have neither permissions nor webhooks. */
   readonly parts?: readonly string[]
+  /** Serve the console on the pod's loopback, for a proxy that the administrator adds to the pod. */
+  readonly console?: boolean
 }
 
 /** Not the namespace of the site's records, which is deleted with the site. */
@@ -24,6 +26,12 @@ const NAME = 'stackloom-operator'
 const SERVICE = 'stackloom-webhook'
 const WEBHOOK_PORT = 9443
 const HEALTH_PORT = 8081
+/** The Service of the console's proxy, and the name that its port has in the pod. */
+export const CONSOLE_SERVICE = 'stackloom-console'
+const CONSOLE_PROXY_PORT = 'console-proxy'
+export const MEMORY = '512Mi'
+/** Each caller of the console has watches and caches of its own. */
+export const CONSOLE_MEMORY = '2Gi'
 const selector = { matchLabels: { 'app.kubernetes.io/name': NAME } }
 const labels = { 'app.kubernetes.io/name': NAME, 'app.kubernetes.io/managed-by': 'stackloom' }
 
@@ -36,6 +44,7 @@ export function renderManifests(parts: readonly OperatorPart[], installation: In
     ...collectRoles(parts, installation).flatMap((role) => roleWithBinding(role, namespace)),
     service(namespace),
     networkPolicy(namespace),
+    ...(installation.console ? [consoleService(namespace), consolePolicy(namespace)] : []),
     disruptionBudget(namespace),
     deployment(installation),
     ...webhookConfigurations(
@@ -116,6 +125,34 @@ function networkPolicy(namespace: string): KubeObject {
   })
 }
 
+/** Has no endpoints until the pod has the proxy: the console itself listens on loopback only. */
+function consoleService(namespace: string): KubeObject {
+  return addLabels({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: CONSOLE_SERVICE, namespace },
+    spec: {
+      selector: { 'app.kubernetes.io/name': NAME },
+      // A session is in the memory of one pod.
+      sessionAffinity: 'ClientIP',
+      ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: CONSOLE_PROXY_PORT }],
+    },
+  })
+}
+
+function consolePolicy(namespace: string): KubeObject {
+  return addLabels({
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { name: CONSOLE_SERVICE, namespace },
+    spec: {
+      podSelector: selector,
+      policyTypes: ['Ingress'],
+      ingress: [{ ports: [{ port: CONSOLE_PROXY_PORT, protocol: 'TCP' }] }],
+    },
+  })
+}
+
 /** With one replica it must not block a drain. */
 function disruptionBudget(namespace: string): KubeObject {
   return addLabels({
@@ -149,6 +186,7 @@ function runArgs(installation: Installation): readonly string[] {
   return [
     ...Object.entries(lists).flatMap(([option, names]) => (names?.length ? [option, names.join(',')] : [])),
     ...(runPrivileged ? ['--run-privileged'] : []),
+    ...(installation.console ? ['--console'] : []),
   ]
 }
 
@@ -179,7 +217,10 @@ function deployment(installation: Installation): KubeObject {
               ],
               livenessProbe: probe('/healthz'),
               readinessProbe: probe('/readyz'),
-              resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } },
+              resources: {
+                requests: { cpu: '50m', memory: '128Mi' },
+                limits: { memory: installation.console ? CONSOLE_MEMORY : MEMORY },
+              },
               securityContext: {
                 allowPrivilegeEscalation: false,
                 readOnlyRootFilesystem: true,

@@ -3,12 +3,20 @@ import type { KubeObject } from '../api/object.ts'
 import { dataPlanePart } from '../dataplane/operator-part.ts'
 import { partsByName } from './part-selection.ts'
 import { addressesPart } from './parts/addresses-part.ts'
+import { certificatesPart } from './parts/certificates-part.ts'
 import { dnsPart } from './parts/dns-part.ts'
 import { hostsPart } from './parts/hosts-part.ts'
 import { ipamPart } from './parts/ipam-part.ts'
 import type { OperatorPart } from './parts/part.ts'
 
-export const parts: readonly OperatorPart[] = [ipamPart, dnsPart, dataPlanePart, hostsPart, addressesPart]
+export const parts: readonly OperatorPart[] = [
+  ipamPart,
+  dnsPart,
+  dataPlanePart,
+  hostsPart,
+  addressesPart,
+  certificatesPart,
+]
 
 export interface CrdSets {
   /** Kinds of Stackloom, and kinds that replace others with the same name. */

@@ -28,6 +28,7 @@ function defineInstall(command: Command, { io, act }: CommandContext): void {
     .requiredOption('--image <image>', 'run this image; the repository has a Containerfile')
     .option('--replicas <count>', 'run so many pods: one leads, all serve webhooks', parseReplicas, 2)
     .option('--parts <names>', PARTS_HELP, parsePartNames)
+    .option('--console', 'also serve the console, for a proxy in the pod that signs users in')
     .option('--dry-run', 'print what would be applied, and change nothing')
     .addOption(outputOption(['table', 'json', 'yaml']))
   withPolicyOptions(install).action((options: InstallOptions) =>

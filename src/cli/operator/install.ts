@@ -21,6 +21,7 @@ export interface InstallOptions extends ClusterFlags, PolicyOptions {
   readonly output: Format
   /** Only these parts; all that the cluster supports by default. */
   readonly parts?: readonly string[]
+  readonly console?: boolean
 }
 
 export const FIELD_MANAGER = 'stackloom'

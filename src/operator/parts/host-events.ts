@@ -3,6 +3,7 @@ import { type KubeObject, objectKey } from '../../api/object.ts'
 import { deploymentKind, nodeSetKind, readDeployment, serviceKind, versionKind } from '../../hosts/data-plane.ts'
 import { explainState, foldHosts, formatHostNames } from '../../hosts/fold-hosts.ts'
 import { type HostState, type HostsInput, judgeHosts, type Verdict } from '../../hosts/judge-hosts.ts'
+import { selectJudgeable } from '../../hosts/judging-work.ts'
 import type { Controller } from '../../kube/controller.ts'
 import type { EventRecord } from '../../kube/event-recorder.ts'
 
@@ -29,6 +30,12 @@ function describeHosts(nodeSet: KubeObject, states: readonly HostState[]): reado
   if (events.length > 0 || !states.every(({ verdict }) => verdict === 'current')) return events
   const note = `all ${total} hosts have what is declared`
   return [{ regarding: nodeSet, type: 'Normal', reason: 'HostsCurrent', action: 'Judge', note }]
+}
+
+/** A tenant could make the operator compare for minutes, in which it serves no other namespace. */
+function notJudged(regarding: KubeObject): EventRecord {
+  const note = 'too many hosts, services and deployments to compare in the operator: run `stackloom hosts`'
+  return { regarding, type: 'Warning', reason: 'HostsNotJudged', action: 'Judge', note }
 }
 
 /** `input` has the objects of one namespace. */
@@ -59,8 +66,10 @@ export function createHostObserver(
         announced.delete(key)
         return undefined
       }
-      const states = judgeHosts({ ...input(nodeSet.metadata.namespace ?? ''), nodeSets: [nodeSet] })
-      const events = describeHosts(nodeSet, states)
+      const all = input(nodeSet.metadata.namespace ?? '')
+      const { nodeSets, tooLarge } = selectJudgeable([nodeSet], all.deployments)
+      const events =
+        tooLarge.length > 0 ? [notJudged(nodeSet)] : describeHosts(nodeSet, judgeHosts({ ...all, nodeSets }))
       const text = events.map(({ reason, note }) => `${reason} ${note}`).join('\n')
       // A node set that is current from the start is no news.
       const isNews =

@@ -3,6 +3,7 @@ import { Gauge, type Registry } from 'prom-client'
 import { groupBy } from '../../api/collections.ts'
 import { deploymentKind, nodeSetKind, serviceKind, versionKind } from '../../hosts/data-plane.ts'
 import { type HostsInput, judgeHosts, verdicts } from '../../hosts/judge-hosts.ts'
+import { selectJudgeable } from '../../hosts/judging-work.ts'
 import { createHostObserver } from './host-events.ts'
 import type { OperatorPart, PartContext } from './part.ts'
 
@@ -50,6 +51,9 @@ function startHosts({ runtime, metrics, record }: PartContext): void {
   runtime.add(createHostObserver(input, (key) => nodeSets?.get(key), record))
 }
 
+/** Of one namespace: more than any cloud has, and few enough that a tenant cannot fill Prometheus. */
+const MAX_NODE_SETS = 100
+
 /** Computed when Prometheus scrapes it; every verdict of a node set is present, so that an alert sees a zero. */
 export function registerHostMetrics(registry: Registry, input: () => HostsInput): void {
   const gauge: Gauge = new Gauge({
@@ -59,14 +63,23 @@ export function registerHostMetrics(registry: Registry, input: () => HostsInput)
     registers: [registry],
     collect: () => {
       gauge.reset()
-      const nodeSets = groupBy(judgeHosts(input()), ({ namespace, nodeSet }) => `${namespace}/${nodeSet}`)
-      for (const states of nodeSets.values()) {
+      const all = input()
+      const shown = [...groupBy(all.nodeSets, ({ metadata }) => metadata.namespace).values()].flatMap((nodeSets) =>
+        nodeSets.slice(0, MAX_NODE_SETS),
+      )
+      const { nodeSets, tooLarge } = selectJudgeable(shown, all.deployments)
+      const judged = groupBy(judgeHosts({ ...all, nodeSets }), ({ namespace, nodeSet }) => `${namespace}/${nodeSet}`)
+      for (const states of judged.values()) {
         const [first] = states
         if (!first) continue
         for (const verdict of verdicts) {
           const count = states.filter((state) => state.verdict === verdict).length
           gauge.set({ namespace: first.namespace, node_set: first.nodeSet, verdict }, count)
         }
+      }
+      for (const { nodeSet, hosts } of tooLarge) {
+        const { namespace = '', name } = nodeSet.metadata
+        gauge.set({ namespace, node_set: name, verdict: 'unknown' }, hosts)
       }
     },
   })
