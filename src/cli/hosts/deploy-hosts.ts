@@ -1,23 +1,19 @@
 /** Implements `stackloom hosts deploy`: creates the deployments that bring exactly the selected hosts level, and waits. */
-import { groupBy } from '../../api/collections.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { formatGroupKind, indexSnapshot } from '../../api/snapshot.ts'
 import { hostsNeedConsent } from '../../deploy/findings/hosts.ts'
 import { HOSTS_LABEL } from '../../deploy/hosts/deploy-hosts.ts'
-import { FIELD_MANAGER } from '../../deploy/object-changes.ts'
 import { wrongUse } from '../../errors/common.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
 import { deploymentKind, readDeployment } from '../../hosts/data-plane.ts'
 import { formatHostNames } from '../../hosts/fold-hosts.ts'
 import type { HostState } from '../../hosts/judge-hosts.ts'
-import { FAILURES_ANNOTATION, findFailures, formatFailures } from '../../hosts/kept-failures.ts'
 import {
   type HostDeployment,
   isNova,
   planHostDeployments,
   renderHostDeployment,
 } from '../../hosts/plan-host-deployments.ts'
-import { isApiError } from '../../kube/api-error.ts'
 import type { Connection } from '../../kube/connect.ts'
 import { type ClusterFlags, openCluster } from '../cluster.ts'
 import { runExitCode } from '../command.ts'
@@ -31,7 +27,7 @@ import { formatTable } from '../output/table.ts'
 import { askYesNo } from '../questions.ts'
 import { type CloudNames, createCloudNames, readKnownInventories, selectNamespaces } from './cloud-names.ts'
 import { gatherLiveHosts } from './gather-hosts.ts'
-import { readRunLogs } from './read-run-logs.ts'
+import { keepFailures } from './keep-failures.ts'
 
 export interface DeployOptions extends ClusterFlags, CloudFlags {
   readonly behind?: boolean
@@ -92,11 +88,24 @@ async function run(connection: Connection, options: DeployOptions, io: Io): Prom
   const { discoverHosts } = await import('../../deploy/stages/data-plane-stage.ts')
   const { openLiveView } = await import('../../deploy/live-view.ts')
   const view = openLiveView(client)
+  const what = ['hosts deploy', ...(options.behind ? ['--behind'] : []), ...(options.failed ? ['--failed'] : [])].join(
+    ' ',
+  )
   try {
     const report = await runWithLease(client, options, io, ({ guard, ...leased }) =>
-      deployPlanned({ view, deployments, inventories, discoverHosts: discoverHosts(connection, guard), ...leased }),
+      deployPlanned({
+        view,
+        deployments,
+        inventories,
+        discoverHosts: discoverHosts(connection, guard),
+        what,
+        ...leased,
+      }),
     )
-    if (report.outcome === 'failed') await keepFailures(connection, deployments, io.stop)
+    if (report.outcome === 'failed') {
+      const namespaces = deployments.map(({ namespace }) => namespace)
+      await keepFailures(connection, namespaces, io.stop)
+    }
     const { outcome, stages } = report
     const terminal = { columns: io.columns, colour: io.colour.stdout }
     io.stdout(
@@ -111,33 +120,6 @@ async function run(connection: Connection, options: DeployOptions, io: Io): Prom
     return runExitCode(report, io)
   } finally {
     await view.close()
-  }
-}
-
-/** Logs end with their pods. Only deployments of this command get an annotation; a user without the right keeps none. */
-async function keepFailures(
-  connection: Connection,
-  deployments: readonly HostDeployment[],
-  signal: AbortSignal,
-): Promise<void> {
-  const runs = deployments.map(({ namespace, name }) => ({ namespace, deployment: name }))
-  const logs = groupBy(
-    await readRunLogs(connection, runs, signal),
-    ({ namespace, deployment }) => `${namespace}/${deployment}`,
-  )
-  for (const { namespace, name } of deployments) {
-    const failures = (logs.get(`${namespace}/${name}`) ?? []).flatMap(findFailures)
-    if (failures.length === 0) continue
-    const patch = { metadata: { annotations: { [FAILURES_ANNOTATION]: formatFailures(failures) } } }
-    try {
-      await connection.client.patch({ ...deploymentKind, namespace, name }, patch, {
-        type: 'merge',
-        fieldManager: FIELD_MANAGER,
-        signal,
-      })
-    } catch (thrown) {
-      if (!isApiError(thrown, 'forbidden', 'not-found')) throw thrown
-    }
   }
 }
 

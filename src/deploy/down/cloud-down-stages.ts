@@ -1,17 +1,16 @@
 /** Builds the stages that take one cloud down: the reverse of its deployment, each step after its dependents are gone. */
+import type { KubeObject } from '../../api/object.ts'
 import { isManagedByStackloom } from '../../api/ownership.ts'
 import { getString } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
 import { finding } from '../../errors/finding.ts'
 import { type Stage, type StageContext, type StageDependency, stageId } from '../../run/stage.ts'
-import { progressing, type Readiness, ready } from '../../verify/readiness/verdict.ts'
 import { volumesRemain } from '../findings/down.ts'
 import { deleteInventory, type Inventory, type InventoryEntry, writeInventory } from '../inventory.ts'
-import { waitUntilReady } from '../live-view.ts'
 import { removeNodePolicies } from '../node-policies.ts'
 import { findLive } from '../object-changes.ts'
 import { NODE_NETWORKING } from '../stage-table.ts'
-import { type DeleteDeps, deleteAll, releaseAdopted, verifyGone } from './delete.ts'
+import { type DeleteDeps, deleteAll, releaseAdopted, verifyGone, waitUntilNone } from './delete.ts'
 
 export interface CloudDownDeps extends DeleteDeps {
   /** Deletes volumes too. */
@@ -21,6 +20,8 @@ export interface CloudDownDeps extends DeleteDeps {
 const SERVICE = { apiVersion: 'v1', kind: 'Service' } as const
 const IPSET = { apiVersion: 'network.openstack.org/v1beta1', kind: 'IPSet' } as const
 const CLAIM = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' } as const
+
+const isLoadBalancer = (service: KubeObject): boolean => getString(service, 'spec', 'type') === 'LoadBalancer'
 
 type DownStage =
   | 'data-plane'
@@ -64,11 +65,11 @@ export function cloudDownStages(deps: CloudDownDeps, inventory: Inventory): read
       deleteAll(refs('control-plane'), deps, context, namespace),
     ),
     stage('netconfig', [after('control-plane', 'its DNS serves these networks')], async (context) => {
-      await waitUntilNone(IPSET, 'IPSet', inventory, deps, context)
+      await waitUntilNone(IPSET, namespace ?? '', deps, context)
       await deleteAll(refs('netconfig'), deps, context, namespace)
     }),
     stage('metallb-config', [after('control-plane', 'its Services hold the addresses')], async (context) => {
-      await waitUntilNone(SERVICE, 'LoadBalancer Service', inventory, deps, context)
+      await waitUntilNone(SERVICE, namespace ?? '', deps, context, isLoadBalancer)
       await deleteAll(refs('metallb-config'), deps, context)
     }),
     stage('netattach', [after('control-plane', 'its pods are attached')], (context) =>
@@ -118,28 +119,6 @@ async function deleteInOrder(
     const sameRank = refs.filter((ref) => rank(ref) === current)
     await deleteAll(sameRank, deps, context, namespace)
   }
-}
-
-/** Waits until the cloud's namespace has no object of a kind that needs what is deleted next. */
-async function waitUntilNone(
-  kind: { readonly apiVersion: string; readonly kind: string },
-  what: string,
-  { namespace = '' }: Inventory,
-  { view }: CloudDownDeps,
-  context: StageContext,
-): Promise<void> {
-  await view.watch([kind], context)
-  const check = (): Readiness => {
-    const remaining = view
-      .index(namespace)
-      .all(formatGroupKind(kind))
-      .filter((object) => kind.kind !== 'Service' || getString(object, 'spec', 'type') === 'LoadBalancer')
-    const [first] = remaining
-    return first
-      ? progressing(`${remaining.length} ${what}s of ${namespace} to be gone (${first.metadata.name} first)`)
-      : ready
-  }
-  await waitUntilReady(check, view, context, namespace)
 }
 
 /** The namespace and its passwords stay together with volumes, unless the user agreed to delete the data. */

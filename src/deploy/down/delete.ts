@@ -4,9 +4,9 @@
  * A finalizer is a controller's promise to clean up. One that stays is reported with its owner and never removed.
  */
 
-import type { KubeObject } from '../../api/object.ts'
+import type { Condition, GroupVersionKind, KubeObject } from '../../api/object.ts'
 import { isManagedByStackloom, MANAGED_BY_LABEL } from '../../api/ownership.ts'
-import { ageMs, formatObjectName, getString } from '../../api/raw-object.ts'
+import { ageMs, formatObjectName, getField } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
 import { Failure, failure } from '../../errors/failure.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
@@ -14,9 +14,10 @@ import { isApiError } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { CLOUD_LABEL, stackloomLabels } from '../../render/labels.ts'
 import type { StageContext } from '../../run/stage.ts'
+import { formatCount } from '../../verify/checks/check-definition.ts'
 import { failed, formatFinalizers, progressing, type Readiness, ready, worst } from '../../verify/readiness/verdict.ts'
 import { type Limiter, runParallel } from '../apply.ts'
-import { objectsRemain, stuckFinalizer } from '../findings/down.ts'
+import { foreignObjects, objectsRemain, stuckFinalizer, stuckNamespace } from '../findings/down.ts'
 import { confirmDeletion } from '../interrupted-deployments.ts'
 import { type Inventory, type InventoryEntry, SYSTEM_NAMESPACE } from '../inventory.ts'
 import { type LiveView, waitUntilReady } from '../live-view.ts'
@@ -65,7 +66,9 @@ export async function waitUntilGone(
       refs.map((ref) => {
         const live = findLive(ref, view.index())
         if (!live) return ready
-        const waits = `${formatObjectName(live)} to be gone${formatFinalizers(live)}`
+        const content = live.kind === 'Namespace' ? namespaceContent(live) : []
+        const kept = content.length > 0 ? ` (${content.join(' ')})` : formatFinalizers(live)
+        const waits = `${formatObjectName(live)} to be gone${kept}`
         return isStuck(live) ? failed(waits, '') : progressing(waits)
       }),
     )
@@ -73,11 +76,72 @@ export async function waitUntilGone(
     await waitUntilReady(check, view, context, namespace)
   } catch (thrown) {
     const stuck = refs.map((ref) => findLive(ref, view.index())).find((live) => live && isStuck(live))
-    if (!stuck) throw thrown
-    const { finalizers = [] } = stuck.metadata
-    const facts = { object: formatObjectName(stuck), finalizers, owner: finalizerOwner(stuck) }
-    throw failure(stuckFinalizer, facts, { exitCode: 1, cause: thrown })
+    throw stuck ? stuckFailure(stuck, thrown) : thrown
   }
+}
+
+function stuckFailure(stuck: KubeObject, cause: unknown): Failure {
+  if (stuck.kind === 'Namespace') {
+    const facts = { namespace: stuck.metadata.name, remaining: namespaceContent(stuck) }
+    return failure(stuckNamespace, facts, { exitCode: 1, cause })
+  }
+  const { finalizers = [] } = stuck.metadata
+  const facts = { object: formatObjectName(stuck), finalizers, owner: finalizerOwner(stuck) }
+  return failure(stuckFinalizer, facts, { exitCode: 1, cause })
+}
+
+/** What the namespace controller still waits for, in its words: it counts objects and finalizers, also those of other owners. */
+function namespaceContent(namespace: KubeObject): readonly string[] {
+  const conditions = (getField(namespace, 'status', 'conditions') ?? []) as readonly Condition[]
+  return conditions
+    .filter(({ type, status }) => type.startsWith('Namespace') && status === 'True')
+    .flatMap(({ message }) => message ?? [])
+}
+
+/**
+ * Waits until the cloud's namespace has no object of a kind that needs what is deleted next. Those of other owners are not
+ * ours to delete: when none of them goes, the wait ends and names them.
+ */
+export async function waitUntilNone(
+  kind: GroupVersionKind,
+  namespace: string,
+  { view, stuckMs }: DeleteDeps,
+  context: StageContext,
+  isCounted: (object: KubeObject) => boolean = () => true,
+): Promise<void> {
+  await view.watch([kind], context)
+  const remaining = (): readonly KubeObject[] => view.index(namespace).all(formatGroupKind(kind)).filter(isCounted)
+  let fewest = { count: Number.POSITIVE_INFINITY, since: context.clock.now() }
+  const check = (): Readiness => {
+    const objects = remaining()
+    const [first] = objects
+    if (!first) return ready
+    const now = context.clock.now()
+    if (objects.length < fewest.count) fewest = { count: objects.length, since: now }
+    // The garbage collector deletes what had an owner; the rest goes only if another program deletes it.
+    const limit = objects.some(isGoing) ? stuckMs : stuckMs / 10
+    const waits = `${formatCount(objects.length, kind.kind)} of ${namespace} to be gone (${first.metadata.name} first${formatFinalizers(first)})`
+    return now - fewest.since >= limit ? failed(waits, '') : progressing(waits)
+  }
+  try {
+    await waitUntilReady(check, view, context, namespace)
+  } catch (thrown) {
+    const objects = remaining()
+    if (objects.length === 0 || context.stop.aborted) throw thrown
+    const stuck = objects.find((object) => isStuckDeletion(object, stuckMs, context))
+    if (stuck) throw stuckFailure(stuck, thrown)
+    const facts = { kind: kind.kind, namespace, objects: objects.map(describeOwner) }
+    throw failure(foreignObjects, facts, { exitCode: 1, cause: thrown })
+  }
+}
+
+function isGoing({ metadata }: KubeObject): boolean {
+  return metadata.deletionTimestamp !== undefined || (metadata.ownerReferences ?? []).length > 0
+}
+
+function describeOwner({ metadata }: KubeObject): { readonly name: string; readonly owner: string | undefined } {
+  const [owner] = metadata.ownerReferences ?? []
+  return { name: metadata.name, owner: owner && `${owner.kind} ${owner.name}` }
 }
 
 /** Adopted objects and objects that are no longer ours stay. */
@@ -89,8 +153,8 @@ function isDeletable(ref: InventoryEntry, view: LiveView): boolean {
 
 function isStuckDeletion(live: KubeObject, stuckMs: number, { clock }: StageContext): boolean {
   const { deletionTimestamp, finalizers = [] } = live.metadata
-  const isTerminating = live.kind === 'Namespace' ? getString(live, 'status', 'phase') === 'Terminating' : true
-  return finalizers.length > 0 && isTerminating && ageMs(deletionTimestamp, clock.now()) >= stuckMs
+  const isKept = live.kind === 'Namespace' ? namespaceContent(live).length > 0 : finalizers.length > 0
+  return isKept && ageMs(deletionTimestamp, clock.now()) >= stuckMs
 }
 
 function finalizerOwner({ metadata }: KubeObject): string {

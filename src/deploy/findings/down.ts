@@ -1,5 +1,7 @@
-/** SL404x: `status`, and taking clouds out of a cluster. */
+/** SL404x, SL4075 and SL4076: `status`, and taking clouds out of a cluster. */
+
 import { problem } from '../../errors/finding.ts'
+import { formatCount } from '../../verify/checks/check-definition.ts'
 
 export const nothingDeployed = problem<object>({
   code: 'SL4040',
@@ -23,6 +25,36 @@ export const stuckFinalizer = problem<{ object: string; finalizers: readonly str
     `${object} is kept by ${finalizers.join(', ') || 'what is in it'}, set by ${owner}`,
   remedy: ({ owner }) =>
     `find out why ${owner} does not clean up (its logs, its pods), then run the same command again`,
+})
+
+interface ForeignObject {
+  readonly name: string
+  /** Its owner by kind and name, if it has one. */
+  readonly owner: string | undefined
+}
+
+const listForeign = (objects: readonly ForeignObject[]): string =>
+  objects
+    .slice(0, 3)
+    .map(({ name, owner }) => (owner === undefined ? name : `${name} of ${owner}`))
+    .join(', ') + (objects.length > 3 ? ', …' : '')
+
+export const foreignObjects = problem<{ kind: string; namespace: string; objects: readonly ForeignObject[] }>({
+  code: 'SL4075',
+  severity: 'error',
+  message: ({ kind, namespace, objects }) =>
+    `namespace ${namespace} has ${formatCount(objects.length, kind)} that this cloud did not bring and that no program deletes: ${listForeign(objects)}`,
+  remedy: ({ kind, namespace, objects }) =>
+    `delete ${objects.length > 1 ? 'them' : 'it'} if no host needs the address (kubectl -n ${namespace} delete ${kind.toLowerCase()} ${objects[0]?.name}), then run the same command again`,
+})
+
+export const stuckNamespace = problem<{ namespace: string; remaining: readonly string[] }>({
+  code: 'SL4076',
+  severity: 'error',
+  message: ({ namespace, remaining }) =>
+    `namespace ${namespace} is being deleted, but has content: ${remaining.join(' ')}`,
+  remedy: ({ namespace }) =>
+    `find out why the controllers of these kinds do not clean up (their pods, their logs; stackloom doctor -n ${namespace}), then run the same command again`,
 })
 
 export const volumesRemain = problem<{ cloud: string; namespace: string; claims: readonly string[] }>({

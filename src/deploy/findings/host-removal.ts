@@ -68,5 +68,6 @@ export const hostLeft = problem<{ host: string; left: readonly string[] }>({
   code: 'SL7209',
   severity: 'error',
   message: ({ host, left }) => `something of ${host} is left: ${left.join('; ')}`,
-  remedy: () => 'run the same command again; what is left then is named with its object',
+  remedy: () =>
+    'run the same command again; what is still left then was made by another program or by hand: delete it there',
 })

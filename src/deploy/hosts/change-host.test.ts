@@ -198,6 +198,16 @@ describe('changeHost', () => {
     expect(codes(await change())).toEqual(['SL7206'])
   })
 
+  it('takes its names from what `up` made, and no others', async () => {
+    const entry = (host: string) => ({ hostnames: [`${host}.ctlplane.example.com`], ip: '192.0.2.1' })
+    const made = object(NETWORK, 'DNSData', 'data-plane-hosts', { hosts: ['compute-0', 'compute-1'].map(entry) })
+    const labels = { 'app.kubernetes.io/managed-by': 'stackloom' }
+    await cluster.client.create({ ...made, metadata: { ...made.metadata, labels } })
+    expectRemoved(await change())
+    const kept = cluster.objects('DNSData').find(({ metadata }) => metadata.name === 'data-plane-hosts')
+    expect(kept).toMatchObject({ spec: { hosts: [entry('compute-1')] } })
+  })
+
   it('reports what is left', async () => {
     await cluster.client.create(
       object(NETWORK, 'DNSData', 'manual', { hosts: [{ hostnames: ['compute-0.example.com'] }] }),

@@ -18,6 +18,7 @@ import {
   agentsStage,
   computeStage,
   knownHostsStage,
+  namesStage,
   nodeSetStage,
   stopStage,
   tidyStage,
@@ -36,12 +37,19 @@ export interface ChangeHostReport extends RunReport {
 }
 
 export async function changeHost(options: ChangeHostOptions): Promise<ChangeHostReport> {
-  const { view, run, sink, stop, action, host } = options
+  const { view, run, sink, stop } = options
   await view.watch(watchedKinds, { emit: () => undefined, stop, clock: systemClock })
   const proof: ProofItem[] = []
   const stages = chain(options, stagesOf(options, proof))
-  const report = await runStages({ run, what: `hosts ${action} ${host}`, stages, sink, clock: systemClock, stop })
+  const what = formatCommand(options)
+  const report = await runStages({ run, what, stages, sink, clock: systemClock, stop })
   return { ...report, proof }
+}
+
+/** What resumes the run. */
+function formatCommand({ action, host, namespace, drain, isOff }: ChangeHostOptions): string {
+  const flags = action === 'remove' ? [...(drain ? ['--drain'] : []), ...(isOff ? ['--off'] : [])] : []
+  return ['hosts', action, host, '-n', namespace, ...flags].join(' ')
 }
 
 function stagesOf(options: ChangeHostOptions, proof: ProofItem[]): readonly Step[] {
@@ -55,6 +63,7 @@ function stagesOf(options: ChangeHostOptions, proof: ProofItem[]): readonly Step
     computeStage(options),
     nodeSetStage(options),
     addressesStage(options),
+    namesStage(options),
     knownHostsStage(options),
     tidyStage(options),
     proofStage(options, proof),

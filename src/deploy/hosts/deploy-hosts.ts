@@ -31,16 +31,18 @@ export interface DeployHostsOptions {
   /** Of the clouds that Stackloom has deployed. */
   readonly inventories: readonly Inventory[]
   readonly discoverHosts: DiscoverHosts
+  /** The command, for the record of the run. */
+  readonly what: string
   readonly run: string
   readonly sink: EventSink
   readonly stop: AbortSignal
 }
 
 export async function deployHosts(options: DeployHostsOptions): Promise<RunReport> {
-  const { view, deployments, run, sink, stop } = options
+  const { view, deployments, what, run, sink, stop } = options
   await view.watch(watchedKinds, { emit: () => undefined, stop, clock: systemClock })
   const stages = deployments.map((deployment) => createStage(options, deployment))
-  return runStages({ run, what: 'hosts deploy', stages, sink, clock: systemClock, stop })
+  return runStages({ run, what, stages, sink, clock: systemClock, stop })
 }
 
 function createStage(options: DeployHostsOptions, deployment: HostDeployment): Stage {

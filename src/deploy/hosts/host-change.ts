@@ -1,7 +1,7 @@
 /** What the stages that change a host have in common: the host, how to reach its cloud, and its node in a node set. */
 import { isRecord } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { getField, getString } from '../../api/raw-object.ts'
+import { getField, getList, getString } from '../../api/raw-object.ts'
 import { nodeSetKind } from '../../hosts/data-plane.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { ComputeHostApi } from '../../openstack/compute-host.ts'
@@ -64,4 +64,15 @@ export function findNodeKey(nodeSet: KubeObject, host: string): string | undefin
   return Object.entries(isRecord(nodes) ? nodes : {}).find(([key, node]) =>
     isHost(getString(node, 'hostName') ?? key),
   )?.[0]
+}
+
+export const dnsDataKind = { apiVersion: NETWORK_API, kind: 'DNSData' } as const
+
+/** Whether names of this host are in a DNSData. */
+export function namesHost(data: KubeObject, host: string): boolean {
+  return getList(data, 'spec', 'hosts').some((entry) => isEntryOf(entry, host))
+}
+
+export function isEntryOf(entry: unknown, host: string): boolean {
+  return getList(entry, 'hostnames').some((name) => name === host || String(name).startsWith(`${host}.`))
 }

@@ -72,6 +72,7 @@ export async function previewChange(options: HostChange, stop: AbortSignal): Pro
         what: nodeSet === undefined ? 'nothing: it is in no node set' : `take ${host} from node set ${nodeSet}`,
       },
       { stage: 'addresses', what: `delete IPSet ${namespace}/${host} with its Reservation` },
+      { stage: 'names', what: 'take its names from what `up` made for DNS' },
       { stage: 'known-hosts', what: 'renew the known hosts of the other hosts, where they have them' },
       { stage: 'tidy', what: 'delete the deployments of this removal' },
       { stage: 'proof', what: 'prove that nothing is left' },

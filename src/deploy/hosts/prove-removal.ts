@@ -1,9 +1,8 @@
 /** Proves that nothing of a host is left: reads everything that may be, and says what was found. */
-import { type KubeObject, objectKey } from '../../api/object.ts'
-import { getList } from '../../api/raw-object.ts'
+import { objectKey } from '../../api/object.ts'
 import { failure } from '../../errors/failure.ts'
 import { hostLeft } from '../findings/host-removal.ts'
-import { ATTEMPTS, findNode, type HostChange, NETWORK_API, type Step } from './host-change.ts'
+import { ATTEMPTS, dnsDataKind, findNode, type HostChange, NETWORK_API, namesHost, type Step } from './host-change.ts'
 
 /** One thing that must be gone, and what was found. */
 export interface ProofItem {
@@ -48,7 +47,7 @@ async function proveRemoval(options: HostChange, signal: AbortSignal): Promise<r
       client.get({ apiVersion: NETWORK_API, kind, namespace, name: host }, { signal }),
     ),
   )
-  const { items: names } = await client.list({ apiVersion: NETWORK_API, kind: 'DNSData' }, { namespace, signal })
+  const { items: names } = await client.list(dnsDataKind, { namespace, signal })
   return [
     item('compute service', service ? [`${service.host} is ${service.status}`] : [], "Nova's compute services"),
     item(
@@ -69,14 +68,8 @@ async function proveRemoval(options: HostChange, signal: AbortSignal): Promise<r
     ),
     item(
       'names',
-      names.filter((data) => hasName(data, host)).map(({ metadata }) => `DNSData ${metadata.name}`),
+      names.filter((data) => namesHost(data, host)).map(({ metadata }) => `DNSData ${metadata.name}`),
       `${names.length} DNSData`,
     ),
   ]
-}
-
-function hasName(data: KubeObject, host: string): boolean {
-  return getList(data, 'spec', 'hosts').some((entry) =>
-    getList(entry, 'hostnames').some((name) => name === host || String(name).startsWith(`${host}.`)),
-  )
 }

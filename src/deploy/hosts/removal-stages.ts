@@ -1,5 +1,7 @@
 /** The stages that stop a host and delete what its cloud and the cluster have of it. */
+import { asRecord } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { isManagedByStackloom } from '../../api/ownership.ts'
 import { getList } from '../../api/raw-object.ts'
 import { failure } from '../../errors/failure.ts'
 import { deploymentKind, nodeSetKind, readDeployment, serviceKind } from '../../hosts/data-plane.ts'
@@ -12,9 +14,12 @@ import { createAndWait } from './create-deployment.ts'
 import { ignoreStatus } from './drain-host.ts'
 import {
   ATTEMPTS,
+  dnsDataKind,
   findNode,
   type HostChange,
+  isEntryOf,
   NETWORK_API,
+  namesHost,
   needed,
   type Step,
   satisfied,
@@ -86,7 +91,7 @@ export function agentsStage({ api, limits }: HostChange): Step {
   }
 }
 
-export function computeStage({ api }: HostChange): Step {
+export function computeStage({ api, limits }: HostChange): Step {
   return {
     name: 'compute',
     why: 'nova-compute would create its records again',
@@ -94,11 +99,18 @@ export function computeStage({ api }: HostChange): Step {
       const isGone = !(await api.findService()) && (await api.listProviders()).length === 0
       return isGone ? satisfied('Nova and Placement do not know the host') : needed
     },
-    work: async () => {
+    work: async (context) => {
       const service = await api.findService()
       if (service) await ignoreStatus(api.deleteService(service), 404)
-      // Nova deletes it with the service, unless allocations were left.
-      for (const { uuid } of await api.listProviders()) await ignoreStatus(api.deleteProvider(uuid), 404)
+      // Nova deletes it with the service, unless allocations were left: those of a migration go a moment after it.
+      for (let attempt = 1; ; attempt += 1) {
+        const ignored = attempt === ATTEMPTS ? [404] : [404, 409]
+        for (const { uuid } of await api.listProviders()) await ignoreStatus(api.deleteProvider(uuid), ...ignored)
+        if ((await api.listProviders()).length === 0) return
+        context.emit({ kind: 'waiting', reason: 'Placement still has allocations of instances that were on the host' })
+        await context.clock.sleep(limits.pollMs, context.stop)
+        context.stop.throwIfAborted()
+      }
     },
   }
 }
@@ -158,6 +170,35 @@ export function addressesStage({ client, namespace, host, limits }: HostChange):
         })
         await context.clock.sleep(limits.pollMs, context.stop)
         context.stop.throwIfAborted()
+      }
+    },
+  }
+}
+
+/** Names that `up` made; those of other owners are reported by the proof. */
+export function namesStage({ client, namespace, host }: HostChange): Step {
+  const named = async (signal: AbortSignal): Promise<readonly KubeObject[]> => {
+    const { items } = await client.list(dnsDataKind, { namespace, signal })
+    return items.filter((data) => isManagedByStackloom(data) && namesHost(data, host))
+  }
+  return {
+    name: 'names',
+    why: 'a name must not lead to an address that another host may get',
+    check: async ({ stop }) => ((await named(stop)).length === 0 ? satisfied('it has no names') : needed),
+    work: async (context) => {
+      for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+        const all = await named(context.stop)
+        if (all.length === 0) return
+        for (const data of all) {
+          const hosts = getList(data, 'spec', 'hosts').filter((entry) => !isEntryOf(entry, host))
+          const changed = { ...data, spec: { ...asRecord(data['spec']), hosts } }
+          try {
+            await client.update(changed, { signal: context.stop })
+            context.emit({ kind: 'applied', change: 'changed', object: objectRef(data) })
+          } catch (thrown) {
+            if (!isApiError(thrown, 'conflict')) throw thrown
+          }
+        }
       }
     },
   }
