@@ -1,8 +1,8 @@
-/** Reads the logs of failed Ansible runs from their pods, while these exist. A log that cannot be read is left out. */
+/** Reads the logs of Ansible runs from their pods, while these exist. Of a log that cannot be read, the termination message is taken. */
 
 import { groupBy } from '../../api/collections.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { getString } from '../../api/raw-object.ts'
+import { getList, getString } from '../../api/raw-object.ts'
 import { mapConcurrently } from '../../async/map-concurrently.ts'
 import type { FailedRun, RunLog } from '../../hosts/run-logs.ts'
 import { ApiError } from '../../kube/api-error.ts'
@@ -18,6 +18,7 @@ export async function readRunLogs(
   { client, transport }: Pick<Connection, 'client' | 'transport'>,
   runs: readonly FailedRun[],
   signal: AbortSignal,
+  which: 'failed' | 'all' = 'failed',
 ): Promise<readonly RunLog[]> {
   const logs = await mapConcurrently(runs, CONCURRENT_READS, (run) =>
     readOr([], async () => {
@@ -26,26 +27,35 @@ export async function readRunLogs(
         { apiVersion: 'v1', kind: 'Pod' },
         { namespace: run.namespace, labelSelector, signal },
       )
-      const found = await Promise.all(lastFailedPods(items).map((pod) => readLog(pod, run)))
+      const found = await Promise.all(lastPods(items, which).map((pod) => readLog(pod, run)))
       return found.flat()
     }),
   )
   return logs.flat()
 
-  function readLog({ metadata }: KubeObject, run: FailedRun): Promise<readonly RunLog[]> {
+  function readLog(pod: KubeObject, run: FailedRun): Promise<readonly RunLog[]> {
+    const { metadata } = pod
+    const service = metadata.labels?.[SERVICE_LABEL] ?? ''
     const path = `/api/v1/namespaces/${run.namespace}/pods/${metadata.name}/log?tailLines=${LOG_LINES}`
     const subject = `the log of Pod ${run.namespace}/${metadata.name}`
-    return readOr([], async () => {
+    return readOr([{ ...run, service, pod: metadata.name, output: lastWords(pod) }], async () => {
       const output = await transport.text({ method: 'GET', path, idempotent: true, signal, verb: 'get', subject })
-      return [{ ...run, service: metadata.labels?.[SERVICE_LABEL] ?? '', output }]
+      return [{ ...run, service, pod: metadata.name, output }]
     })
   }
 }
 
+/** The termination message, which may hold the end of the log: a user who may not read logs may see it. */
+function lastWords(pod: KubeObject): string {
+  return getList(pod, 'status', 'containerStatuses')
+    .map((container) => getString(container, 'state', 'terminated', 'message') ?? '')
+    .join('\n')
+}
+
 /** The last attempt of each service. */
-function lastFailedPods(pods: readonly KubeObject[]): readonly KubeObject[] {
-  const failed = pods.filter((pod) => getString(pod, 'status', 'phase') === 'Failed')
-  const byService = groupBy(failed, ({ metadata }) => metadata.labels?.[SERVICE_LABEL] ?? '')
+function lastPods(pods: readonly KubeObject[], which: 'failed' | 'all'): readonly KubeObject[] {
+  const selected = pods.filter((pod) => which === 'all' || getString(pod, 'status', 'phase') === 'Failed')
+  const byService = groupBy(selected, ({ metadata }) => metadata.labels?.[SERVICE_LABEL] ?? '')
   return [...byService.values()].flatMap((attempts) =>
     attempts
       .toSorted((a, b) => ((a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? -1 : 1))

@@ -100,6 +100,12 @@ async function run(deployment: Deployment, options: Options, io: Io): Promise<Ex
       ...(options.prune && { prune: changes.leftovers }),
     }),
   )
+  const failedClouds = report.stages.flatMap(({ cloud, outcome }) => (outcome === 'failed' && cloud ? [cloud] : []))
+  const namespaces = plan.clouds.filter(({ name }) => failedClouds.includes(name)).map(({ namespace }) => namespace)
+  if (namespaces.length > 0) {
+    const { keepFailures } = await import('../hosts/keep-failures.ts')
+    await keepFailures(connection, namespaces, io.stop)
+  }
   io.stdout(
     options.output === 'table'
       ? formatUpSummary(report, plan, { columns: io.columns, colour: io.colour.stdout })

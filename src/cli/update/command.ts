@@ -1,5 +1,5 @@
 /** Defines `stackloom update`: updates one cloud to another version of OpenStack, in upstream's order. */
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { updateNeedsConsent } from '../../deploy/findings/update.ts'
 import { lastTransition, type UpdatePlan } from '../../deploy/update/update-plan.ts'
 import { type ExitCode, Failure, failure } from '../../errors/failure.ts'
@@ -45,11 +45,10 @@ export function define(command: Command, { io, act }: CommandContext): void {
       "with --fleet: run canaries this long first (default: the fleet file's)",
       readDuration,
     )
-    .option(
-      '--check-timeout <duration>',
-      'with --fleet: how long verify and doctor may take to become clean',
-      readDuration,
-      120_000,
+    .addOption(
+      new Option('--check-timeout <duration>', 'with --fleet: how long verify and doctor may take to become clean')
+        .argParser(readDuration)
+        .default(120_000, '2m'),
     )
     .addOption(timeoutOption())
     .addOption(eventsOption())
@@ -116,6 +115,10 @@ async function run({ planning, connection, view }: Deployment, options: UpdateOp
   const report = await runWithLease(client, options, io, (leased) =>
     update({ view, site, plan: { ...plan, version, wanted }, ...leased }),
   )
+  if (report.outcome === 'failed') {
+    const { keepFailures } = await import('../hosts/keep-failures.ts')
+    await keepFailures(connection, [plan.namespace], io.stop)
+  }
   const { outcome, stages } = report
   const terminal = { columns: io.columns, colour: io.colour.stdout }
   io.stdout(
@@ -132,7 +135,7 @@ function formatVersions(
   colour: boolean,
 ): string {
   const row = [cloud, deployed ?? '-', target ?? '-', available ?? '-', wanted ?? '-']
-  return formatTable(['CLOUD', 'DEPLOYED', 'TARGET', 'AVAILABLE', 'WANTED'], [row], columns, colour)
+  return formatTable(['CLOUD', 'DEPLOYED', 'TARGET', 'AVAILABLE', 'REQUESTED'], [row], columns, colour)
 }
 
 function planJson(plan: UpdatePlan): object {
