@@ -3,8 +3,14 @@
 interface=$1
 shift
 
-# Hardware addresses that answered, each once. arping prints the sender in brackets.
-answerers() { sed -n 's/.*\[\([0-9A-Fa-f:]*\)\].*/\1/p' | tr A-F a-f | sort -u | tr '\n' ' '; }
+# Hardware addresses that answered, each once: arping prints the sender in brackets. Most tests are for silence, and without an
+# answer no further program is started.
+answerers() {
+  replies=$(arping "$@" 2>/dev/null)
+  case $replies in
+    *\[*) printf '%s\n' "$replies" | sed -n 's/.*\[\([0-9A-Fa-f:]*\)\].*/\1/p' | tr A-F a-f | sort -u | tr '\n' ' ' ;;
+  esac
+}
 
 # Whether duplicate address detection of an own address is pending or has failed.
 refused() { ip -6 addr show dev "$interface" | grep -F "inet6 $1/" | grep -qE 'tentative|dadfailed'; }
@@ -29,7 +35,7 @@ leaves_here() {
 # is asked, because pods of nodes with arp_ignore answer for no other.
 bridged() {
   ip address add "$1/32" dev net2 || return
-  reference=$(arping -D -c 2 -w 2 -I "$interface" "$1" 2>/dev/null | answerers)
+  reference=$(answerers -D -c 2 -w 2 -I "$interface" "$1")
   ip address del "$1/32" dev net2
   [ -n "$reference" ]
 }
@@ -39,7 +45,7 @@ tag_answer() {
   bridged "$2" &&
     ip link add link "$interface" name "from$1" type vlan id "$1" && ip link add link net2 name "to$1" type vlan id "$1" &&
     ip link set "from$1" up && ip link set "to$1" up && ip address add "$2/32" dev "to$1" &&
-    arping -D -c 2 -w 2 -I "from$1" "$2" 2>/dev/null | answerers
+    answerers -D -c 2 -w 2 -I "from$1" "$2"
   status=$?
   ip link del "from$1" 2>/dev/null
   ip link del "to$1" 2>/dev/null
@@ -69,13 +75,13 @@ perform() {
   case $1 in
     mtu) answer=$(ip link show dev "$interface" | sed -n 's/.* mtu \([0-9]*\).*/\1/p') ;;
     # Broadcast all requests, so that both holders of a duplicate address answer.
-    arp) answer=$(arping -b -c 2 -w 3 -I "$interface" "$2" 2>/dev/null | answerers) ;;
+    arp) answer=$(answerers -b -c 2 -w 3 -I "$interface" "$2") ;;
     dad)
       case $2 in
         # The kernel has tested the address and marks a duplicate.
         *:*) refused "$2" && sleep 3 && refused "$2" && answer=refused ;;
         # With the source 0.0.0.0, because reverse path filters drop requests from other subnets.
-        *) answer=$(arping -D -c 2 -w 2 -I "$interface" "$2" 2>/dev/null | answerers) ;;
+        *) answer=$(answerers -D -c 2 -w 2 -I "$interface" "$2") ;;
       esac
       ;;
     # Small images have no arping for IPv6: the kernel resolves the neighbour before it sends, and keeps the result.

@@ -3,13 +3,23 @@
  *
  * Keeps the fold of each run, not its events: these are read from the file when a page asks for them.
  */
-import { closeSync, type FSWatcher, fstatSync, mkdirSync, openSync, readdirSync, readSync, watch } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  type FSWatcher,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  watch,
+} from 'node:fs'
 import path from 'node:path'
-import { StringDecoder } from 'node:string_decoder'
 import type { Clock } from '../clock/clock.ts'
 import { isRunning } from '../files/process-alive.ts'
 import type { RunEvent } from '../run/events.ts'
-import { parseEventLine, parseRecordName } from '../run/run-record.ts'
+import { parseEventLine } from '../run/parse-event.ts'
+import { parseRecordName } from '../run/run-record.ts'
 import { applyEvent, createRunView, type RunView } from '../run/run-view.ts'
 import type { KnownRun } from './views/runs.ts'
 
@@ -36,8 +46,7 @@ interface Followed {
   readonly file: string
   readonly pid: number | undefined
   readonly view: RunView
-  readonly decoder: StringDecoder
-  rest: string
+  readonly splitLines: (bytes: Buffer) => readonly string[]
   offset: number
   count: number
 }
@@ -45,14 +54,15 @@ interface Followed {
 /** A watch of the folder is only a hint: some file systems have none. */
 const POLL_MS = 250
 const CHUNK = 1 << 20
+/** The first event of a run lists its stages; every other one is shorter. */
+const MAX_LINE = 4 << 20
 const MAX_RUNS = 50
 
 export function openRunStore({ folder, files, clock, onEvents }: RunStoreOptions): RunStore {
   const followed = new Map<string, Followed>()
   const follow = (id: string, file: string, pid: number | undefined): void => {
     if (followed.has(id)) return
-    const decoder = new StringDecoder('utf8')
-    followed.set(id, { id, file, pid, view: createRunView(), decoder, rest: '', offset: 0, count: 0 })
+    followed.set(id, { id, file, pid, view: createRunView(), splitLines: createLineSplitter(), offset: 0, count: 0 })
   }
   for (const file of files) follow(path.basename(file, '.jsonl'), file, undefined)
 
@@ -61,9 +71,7 @@ export function openRunStore({ folder, files, clock, onEvents }: RunStoreOptions
       follow(name, path.join(folder ?? '', `${name}.jsonl`), parseRecordName(name)?.pid)
     for (const run of followed.values()) {
       if (run.view.outcome !== undefined) continue
-      const from = run.count
-      const events = readNewEvents(run)
-      if (events.length > 0) onEvents(run.id, from, events)
+      readNewEvents(run, (from, events) => onEvents(run.id, from, events))
     }
   }
   refresh()
@@ -125,35 +133,25 @@ function watchFolder(folder: string | undefined, changed: () => void): FSWatcher
   }
 }
 
-/** Reads what was appended since the last time, and folds it. */
-function readNewEvents(run: Followed): readonly RunEvent[] {
-  const found: RunEvent[] = []
+/** Reads what was appended since the last time and folds it, a part at a time: a record may be larger than the memory. */
+function readNewEvents(run: Followed, publish: (from: number, events: readonly RunEvent[]) => void): void {
   readFrom(run.file, run.offset, (bytes) => {
     run.offset += bytes.length
-    const lines = (run.rest + run.decoder.write(bytes)).split('\n')
-    run.rest = lines.pop() ?? ''
-    for (const line of lines) {
-      const event = parseEventLine(line)
-      if (event) found.push(event)
-    }
-    return true
+    const events = run.splitLines(bytes).flatMap((line) => parseEventLine(line) ?? [])
+    for (const event of events) applyEvent(run.view, event)
+    const from = run.count
+    run.count += events.length
+    if (events.length > 0) publish(from, events)
+    return run.view.outcome === undefined
   })
-  for (const event of found) applyEvent(run.view, event)
-  run.count += found.length
-  return found
 }
 
 function readEvents(file: string, from: number, count: number): readonly RunEvent[] {
   const found: RunEvent[] = []
-  const decoder = new StringDecoder('utf8')
-  let rest = ''
+  const splitLines = createLineSplitter()
   let index = 0
   readFrom(file, 0, (bytes) => {
-    const lines = (rest + decoder.write(bytes)).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) {
-      const event = parseEventLine(line)
-      if (!event) continue
+    for (const event of splitLines(bytes).flatMap((line) => parseEventLine(line) ?? [])) {
       if (index >= from && found.length < count) found.push(event)
       index += 1
     }
@@ -162,12 +160,38 @@ function readEvents(file: string, from: number, count: number): readonly RunEven
   return found
 }
 
+/** Keeps the begin of a line until its end is there; a line that is too long for an event is dropped. */
+function createLineSplitter(): (bytes: Buffer) => readonly string[] {
+  let pieces: Buffer[] = []
+  let length = 0
+  const keep = (piece: Buffer): void => {
+    length += piece.length
+    if (length <= MAX_LINE) pieces.push(piece)
+    else pieces = []
+  }
+  return (bytes) => {
+    const lines: string[] = []
+    let start = 0
+    for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
+      keep(bytes.subarray(start, end))
+      if (length <= MAX_LINE) lines.push(Buffer.concat(pieces).toString('utf8'))
+      pieces = []
+      length = 0
+      start = end + 1
+    }
+    keep(bytes.subarray(start))
+    return lines
+  }
+}
+
 /** Calls with each part until the end, or until the result is false. A file that is gone has no parts. */
 function readFrom(file: string, offset: number, use: (bytes: Buffer) => boolean): void {
   let descriptor: number | undefined
   try {
-    descriptor = openSync(file, 'r')
-    const { size } = fstatSync(descriptor)
+    // Opening a named pipe would wait for a writer, and stop the whole program.
+    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
+    const status = fstatSync(descriptor)
+    const size = status.isFile() ? status.size : 0
     for (let position = offset; position < size; ) {
       const buffer = Buffer.alloc(Math.min(CHUNK, size - position))
       const length = readSync(descriptor, buffer, 0, buffer.length, position)

@@ -65,7 +65,7 @@ function fixture(
     clock: systemClock,
     stop: stop.signal,
     say: () => undefined,
-    timing: { startMs: 20, pollMs: 5 },
+    timing: { startMs: 20, pollMs: 5, repeatMs: 1 },
   }
   return { deps, objects, asked }
 }

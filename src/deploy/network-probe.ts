@@ -21,16 +21,11 @@ import {
   renderProbe,
 } from '../render/probe-pods.ts'
 import { probeLeftover } from '../verify/findings/probe-findings.ts'
-import { evaluateProbes, type FailedProbe, type ProbeRun, tasksToRepeat } from '../verify/probe/probe-results.ts'
-import {
-  encodeTask,
-  formatPodLocation,
-  type ProbePod,
-  type ProbeTask,
-  probeTasks,
-} from '../verify/probe/probe-tasks.ts'
+import { evaluateProbes, type FailedProbe } from '../verify/probe/probe-results.ts'
+import { formatPodLocation, type ProbePod, probeTasks } from '../verify/probe/probe-tasks.ts'
 import type { CheckResult } from '../verify/verify.ts'
 import { FIELD_MANAGER } from './object-changes.ts'
+import { type AskedProbe, repeatVips, runTasks } from './run-probes.ts'
 
 export interface ProbeDeps {
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'list' | 'delete'>
@@ -50,9 +45,11 @@ export interface ProbeTiming {
   /** How long a pod may take to start. */
   readonly startMs: number
   readonly pollMs: number
+  /** How long speakers have to agree before a VIP is asked for again. */
+  readonly repeatMs: number
 }
 
-const defaultTiming: ProbeTiming = { startMs: 120_000, pollMs: 1_000 }
+const defaultTiming: ProbeTiming = { startMs: 120_000, pollMs: 1_000, repeatMs: 5_000 }
 /** Tasks per exec call: they are part of its URL. */
 const TASKS_PER_CALL = 120
 const MAX_PODS = 12
@@ -121,7 +118,7 @@ async function runProbes(
   { pods, missing }: PlacedProbes,
   deps: ProbeDeps,
 ): Promise<readonly CheckResult[]> {
-  const runs: ProbeRun[] = []
+  const runs: AskedProbe[] = []
   const failed: FailedProbe[] = [...missing]
   let next = 0
   const worker = async (): Promise<void> => {
@@ -138,21 +135,19 @@ async function runProbes(
   }
   deps.say(`asking ${pods.length} probes\n`)
   await Promise.all(Array.from({ length: Math.min(MAX_PODS, pods.length) }, worker))
-  return evaluateProbes(plan, runs, failed)
+  const { repeatMs } = deps.timing ?? defaultTiming
+  const settled = await repeatVips(runs, () => deps.clock.sleep(repeatMs, deps.stop))
+  deps.stop.throwIfAborted()
+  return evaluateProbes(plan, settled, failed)
 }
 
-async function runProbe(plan: Plan, pod: ProbePod, pods: readonly ProbePod[], { ask }: ProbeDeps): Promise<ProbeRun> {
-  const tasks = probeTasks(plan, pod, pods)
-  const askAll = async (asked: readonly ProbeTask[]): Promise<string> => {
-    const encoded = [...new Set(asked.map(encodeTask))]
+function runProbe(plan: Plan, pod: ProbePod, pods: readonly ProbePod[], { ask }: ProbeDeps): Promise<AskedProbe> {
+  return runTasks(pod, probeTasks(plan, pod, pods), async (words) => {
     const outputs: string[] = []
-    for (let start = 0; start < encoded.length; start += TASKS_PER_CALL)
-      outputs.push(await ask(pod, [...PROBE_COMMAND, ...encoded.slice(start, start + TASKS_PER_CALL)]))
+    for (let start = 0; start < words.length; start += TASKS_PER_CALL)
+      outputs.push(await ask(pod, [...PROBE_COMMAND, ...words.slice(start, start + TASKS_PER_CALL)]))
     return outputs.join('\n')
-  }
-  const run = { pod, tasks, output: await askAll(tasks) }
-  const again = tasksToRepeat(run)
-  return again.length === 0 ? run : { ...run, output: `${run.output}\n${await askAll(again)}` }
+  })
 }
 
 /** Ignores the stop signal: after Ctrl-C the pods must be removed as well. */

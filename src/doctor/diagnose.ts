@@ -34,11 +34,21 @@ export interface Report {
 }
 
 export function diagnose(examination: DiagnoseInput, rules: readonly Rule[]): Report {
+  const steps = diagnoseInSteps(examination, rules)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+/** One step per rule, for a caller that has other work in between. */
+export function* diagnoseInSteps(examination: DiagnoseInput, rules: readonly Rule[]): Generator<undefined, Report> {
   const cluster = createClusterState(examination)
   const found: RankedResult[] = []
   const blind: SkippedRule[] = []
   const findings: Finding[] = []
   for (const [order, rule] of rules.entries()) {
+    yield undefined
     const unknown = rule.looksAt.filter((groupKind) => !canEvaluate(cluster, groupKind))
     if (unknown.length > 0) {
       blind.push({ rule: rule.id, unknown })

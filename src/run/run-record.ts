@@ -5,15 +5,19 @@
  */
 import { appendFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import type { EventSink, RunEvent } from './events.ts'
+import type { EventSink } from './events.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** As the XDG Base Directory Specification says; undefined without a home. */
-export function runRecordFolder(env: Environment): string | undefined {
+export function userStateFolder(env: Environment, name: 'runs' | 'probes'): string | undefined {
   const { XDG_STATE_HOME: state, HOME: home } = env
-  if (state !== undefined && path.isAbsolute(state)) return path.join(state, 'stackloom', 'runs')
-  return home ? path.join(home, '.local', 'state', 'stackloom', 'runs') : undefined
+  if (state !== undefined && path.isAbsolute(state)) return path.join(state, 'stackloom', name)
+  return home ? path.join(home, '.local', 'state', 'stackloom', name) : undefined
+}
+
+export function runRecordFolder(env: Environment): string | undefined {
+  return userStateFolder(env, 'runs')
 }
 
 /** Older records are deleted. */
@@ -65,15 +69,4 @@ export function recordRun(sink: EventSink, folder: string | undefined, now: numb
 function removeOldRecords(folder: string): void {
   const names = readdirSync(folder).filter((name) => parseRecordName(name.replace(/\.jsonl$/, '')))
   for (const name of names.sort().slice(0, -MAX_RECORDS)) rmSync(path.join(folder, name), { force: true })
-}
-
-/** Undefined for a line that is no event, such as the end of a record that is being written. */
-export function parseEventLine(line: string): RunEvent | undefined {
-  try {
-    const value = JSON.parse(line) as Partial<RunEvent> | null
-    const isEvent = typeof value?.kind === 'string' && typeof value.time === 'string' && typeof value.run === 'string'
-    return isEvent ? (value as RunEvent) : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -33,6 +33,8 @@ export interface ReportFile {
   readonly text: string
 }
 
+const PICTURE = 'topology.svg'
+
 export function reportFiles(plan: Plan, time: string, rehearsal: Rehearsal): readonly ReportFile[] {
   const picture = drawTopology(plan)
   const report: Report = {
@@ -48,11 +50,11 @@ export function reportFiles(plan: Plan, time: string, rehearsal: Rehearsal): rea
         rows: rehearsal.phases.map(({ name, seconds }) => [name, String(seconds)]),
       },
     ],
-    picture,
+    picture: { svg: picture, file: PICTURE },
   }
   return [
     { name: 'report.html', text: htmlReport(report) },
     { name: 'report.md', text: markdownReport(report) },
-    { name: 'topology.svg', text: picture },
+    { name: PICTURE, text: picture },
   ]
 }

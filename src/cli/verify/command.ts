@@ -83,6 +83,10 @@ export async function runVerify(options: VerifyOptions, io: Io): Promise<ExitCod
   const probed = options.probe
     ? await (await import('./probe-command.ts')).probe(plan, options, io)
     : { results: [], findings: [] }
+  if (probed.results.length > 0) {
+    const record = { site: plan.site, time: now.toISOString(), results: probed.results }
+    await (await import('./probe-command.ts')).recordProbe(record, io)
+  }
   const results = [...checked, ...probed.results]
   const report = { site: plan.site, time: now.toISOString(), source: describeSource(options), results }
   if (options.report !== undefined) await writeReport(options.report, report, io)

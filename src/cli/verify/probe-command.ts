@@ -1,10 +1,15 @@
 /** `verify --probe`: runs the network probe, or prints its pods. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { systemClock } from '../../clock/clock.ts'
 import { readData } from '../../data/data.ts'
 import { type ProbeOutcome, probeNetworks } from '../../deploy/network-probe.ts'
+import { formatError } from '../../errors/failure.ts'
 import { execInPod } from '../../kube/pod-exec.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { renderProbe } from '../../render/probe-pods.ts'
+import { userStateFolder } from '../../run/run-record.ts'
+import type { ProbeRecord } from '../../verify/probe/probe-record.ts'
 import { type ClusterFlags, openCluster } from '../cluster.ts'
 import type { Io } from '../io.ts'
 
@@ -37,6 +42,18 @@ export async function probe(plan: Plan, flags: ProbeFlags, io: Io): Promise<Prob
     )
   } finally {
     await connection.close()
+  }
+}
+
+/** Keeps the last result for the console. It is a copy: the command does not fail because it cannot be written. */
+export async function recordProbe(record: ProbeRecord, io: Io): Promise<void> {
+  const folder = userStateFolder(io.env, 'probes')
+  if (folder === undefined) return
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await writeFile(path.join(folder, `${record.site}.json`), JSON.stringify(record), { mode: 0o600 })
+  } catch (thrown) {
+    io.verbose?.(`the result of the probe was not kept: ${formatError(thrown)}`)
   }
 }
 

@@ -1,4 +1,4 @@
-/** SL9580 to SL9589: the control plane of a cloud. */
+/** SL9580 to SL9589, SL9670: the control plane of a cloud. */
 import { problem } from '../../errors/finding.ts'
 
 export const secretMissing = problem<{ reader: string; harm: string }>({
@@ -14,6 +14,14 @@ export const secretKeyMissing = problem<{ keys: readonly string[]; service: stri
   severity: 'error',
   message: ({ keys, service }) => `it has no ${keys.join(', ')}, which ${service} reads`,
   remedy: () => 'run stackloom up --stage secrets, which adds the missing keys and changes nothing else',
+})
+
+export const heldInStage = problem<{ stage: string; remove: string }>({
+  code: 'SL9670',
+  severity: 'error',
+  message: ({ stage }) => `it is held in the deployment stage ${stage}, so its services are not deployed or updated`,
+  remedy: ({ remove }) =>
+    `finish the restore that set it (\`stackloom restore\`), or remove the annotation: \`${remove}\``,
 })
 
 export const conditionError = problem<{ condition: string; message: string; describe: string }>({

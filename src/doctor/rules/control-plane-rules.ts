@@ -67,6 +67,22 @@ const secretKeyMissing = rule({
     }),
 })
 
+/** Set by a restore, which removes it when the databases are restored. */
+const STAGE_ANNOTATION = 'core.openstack.org/deployment-stage'
+
+const heldInStage = rule({
+  id: 'control-plane/held-in-stage',
+  problem: problems.heldInStage,
+  looksAt: [CONTROL_PLANE],
+  match: (cluster) =>
+    cluster.all(CONTROL_PLANE).flatMap((about) => {
+      const stage = about.metadata.annotations?.[STAGE_ANNOTATION]
+      const { namespace = '', name } = about.metadata
+      const remove = `kubectl -n ${namespace} annotate openstackcontrolplane ${name} ${STAGE_ANNOTATION}-`
+      return stage === undefined ? [] : [{ about, facts: { stage, remove } }]
+    }),
+})
+
 function findError(object: KubeObject, { context }: ClusterState): Condition | undefined {
   return isBeingDeleted(object) ? undefined : persistentError(object, context)
 }
@@ -223,6 +239,7 @@ export const controlPlaneRules: readonly Rule[] = [
   operatorMissing,
   secretMissing,
   secretKeyMissing,
+  heldInStage,
   twoControlPlanes,
   foreignEndpoint,
   databaseClaimPending,

@@ -1,5 +1,6 @@
 /** Finds the planned network and span of an address. Pure. */
 import { type Address, parseAddress } from '../../net/address.ts'
+import { findOverlaps } from '../../net/overlaps.ts'
 import { parseRange, type Range, rangeContains, rangesOverlap } from '../../net/range.ts'
 import type { Plan, PlannedCloud, PlannedNetwork } from '../../plan/plan.ts'
 import type { AllocatorRole } from '../../site/site.ts'
@@ -19,18 +20,38 @@ export function subnetRanges(cloud: PlannedCloud): readonly OwnedRange[] {
   )
 }
 
+/** Every check of every cloud asks for these, and one cloud's need the subnets of all. */
+const exclusiveByPlan = new WeakMap<Plan, ReadonlyMap<string, readonly OwnedRange[]>>()
+
 /** Ranges that belong only to this cloud: its subnets, or only its spans in a subnet that it shares with another cloud. */
 export function exclusiveRanges(plan: Plan, cloud: PlannedCloud): readonly OwnedRange[] {
-  const others = plan.clouds.filter(({ name }) => name !== cloud.name).flatMap(subnetRanges)
-  return cloud.networks.flatMap((network) =>
-    network.subnets.flatMap(({ cidr, spans }) =>
-      toOwnedRange(network, cidr, undefined).flatMap((whole) =>
-        others.some(({ range }) => rangesOverlap(range, whole.range))
-          ? spans.flatMap(({ role, start, end }) => toOwnedRange(network, `${start}-${end}`, role))
-          : [whole],
-      ),
-    ),
+  const known = exclusiveByPlan.get(plan) ?? allExclusiveRanges(plan)
+  exclusiveByPlan.set(plan, known)
+  return known.get(cloud.name) ?? []
+}
+
+function allExclusiveRanges(plan: Plan): ReadonlyMap<string, readonly OwnedRange[]> {
+  const subnets = plan.clouds.flatMap((cloud) =>
+    subnetRanges(cloud).map(({ range, text }) => ({ ...range, key: subnetKey(cloud, text), cloud: cloud.name })),
   )
+  const { pairs } = findOverlaps(subnets, { allowed: (a, b) => a.cloud === b.cloud })
+  const shared = new Set(pairs.flatMap(([a, b]) => [a.key, b.key]))
+  return new Map(
+    plan.clouds.map((cloud) => [
+      cloud.name,
+      cloud.networks.flatMap((network) =>
+        network.subnets.flatMap(({ cidr, spans }) =>
+          shared.has(subnetKey(cloud, cidr))
+            ? spans.flatMap(({ role, start, end }) => toOwnedRange(network, `${start}-${end}`, role))
+            : toOwnedRange(network, cidr, undefined),
+        ),
+      ),
+    ]),
+  )
+}
+
+function subnetKey({ name }: PlannedCloud, cidr: string): string {
+  return `${name} ${cidr}`
 }
 
 export function spanRanges(network: PlannedNetwork, role: AllocatorRole): readonly OwnedRange[] {

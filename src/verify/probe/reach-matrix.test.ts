@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { testPlan } from '../../../test/plan.ts'
+import type { ProbeRun } from './probe-results.ts'
 import { encodeTask, type ProbePod, probeTasks } from './probe-tasks.ts'
 import { isAsPlanned, reachMatrix } from './reach-matrix.ts'
 
@@ -48,6 +49,21 @@ describe('the matrix of a site', () => {
     ])
     expect(matrix.every(({ tests }) => tests > 0)).toBe(true)
     expect(matrix.every(isAsPlanned)).toBe(true)
+  })
+
+  it('counts a VIP once, whichever pod sees it', () => {
+    const pod = pods[0]
+    if (!pod) throw new Error('no pod')
+    const tasks = ['172.17.0.80', '172.17.0.81'].map((address) => {
+      return { kind: 'vip' as const, by: 'ARP' as const, address, slot: 'keystone.internal', port: 0 }
+    })
+    const answers = (word: string) => tasks.map((task) => `${encodeTask(task)} ${word}`).join('\n')
+    const silent: ProbeRun = { pod, tasks, output: answers('silent') }
+    const seen: ProbeRun = { pod: { ...pod, node: 'worker-1' }, tasks, output: answers('yes') }
+    const cell = { from: 'rhoso1/internalapi', to: 'rhoso1', expected: 'all', tests: 2 }
+    expect(reachMatrix(plan, [silent, seen])).toEqual([{ ...cell, answered: 2 }])
+    expect(reachMatrix(plan, [silent, { ...seen, output: silent.output }])).toEqual([{ ...cell, answered: 0 }])
+    expect(reachMatrix(plan, [silent])).toEqual([])
   })
 
   it('is not as planned with an answer of another cloud or without one of a peer', () => {

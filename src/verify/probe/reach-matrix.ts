@@ -1,6 +1,8 @@
 /** Counts the answers of probes: from every network to every cloud, how many tests were made and how many got an answer. Pure. */
+import { groupBy } from '../../api/collections.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { type Answer, type ProbeRun, parseAnswers } from './probe-results.ts'
+import { encodeTask } from './probe-tasks.ts'
 
 export interface MatrixCell {
   /** `rhoso1/internalapi`. */
@@ -19,7 +21,7 @@ export function reachMatrix(plan: Plan, runs: readonly ProbeRun[]): readonly Mat
       const sent = answers.filter(({ pod }) => pod.cloud === cloud.name && pod.network === network.name)
       return plan.clouds.flatMap(({ name: to }): readonly MatrixCell[] => {
         const expected = to === cloud.name ? 'all' : 'none'
-        const asked = sent.filter((answer) => targetCloud(answer, plan) === to)
+        const asked = mergeVips(sent.filter((answer) => targetCloud(answer, plan) === to))
         // Pods without addresses ask only for the VLANs of others.
         if (asked.length === 0) return []
         const answered = asked.filter(({ values }) => values.length > 0).length
@@ -27,6 +29,17 @@ export function reachMatrix(plan: Plan, runs: readonly ProbeRun[]): readonly Mat
       })
     }),
   )
+}
+
+/** A pod cannot see VIPs of its own node, so one answer to a pod of any node is enough; with one node silence says nothing. */
+function mergeVips(answers: readonly Answer[]): readonly Answer[] {
+  const isVip = ({ task }: Answer): boolean => task.kind === 'vip'
+  const groups = groupBy(answers.filter(isVip), ({ task }) => encodeTask(task))
+  const vips = [...groups.values()].flatMap((group) => {
+    const answered = group.find(({ values }) => values.length > 0)
+    return answered ?? (new Set(group.map(({ pod }) => pod.node)).size > 1 ? group.slice(0, 1) : [])
+  })
+  return [...answers.filter((answer) => !isVip(answer)), ...vips]
 }
 
 export function isAsPlanned({ expected, tests, answered }: MatrixCell): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { condition, judge, object } from '../../../test/readiness.ts'
+import { ago, condition, judge, object } from '../../../test/readiness.ts'
 
 describe('OLM', () => {
   const subscription = (status: object) =>
@@ -29,6 +29,18 @@ describe('OLM', () => {
       kind: 'failed',
       cause: 'ClusterServiceVersion ns/nmstate.v1 failed: no RBAC',
     })
+  })
+
+  it('waits for a catalog that does not answer yet, and fails when it does not answer for long', () => {
+    const unanswered = (lastTransitionTime: string) => {
+      const more = { reason: 'ErrorPreventedResolution', message: 'no registry client established', lastTransitionTime }
+      return judge(subscription({ conditions: [condition('ResolutionFailed', 'True', more)] }))
+    }
+    expect(unanswered(ago(0))).toMatchObject({
+      kind: 'progressing',
+      waits: expect.stringContaining('no registry client established'),
+    })
+    expect(unanswered(ago(3_600_000)).kind).toBe('failed')
   })
 
   it('fails when the catalog does not have the package', () => {

@@ -1,6 +1,6 @@
 /** Readiness of Subscriptions and ClusterServiceVersions. */
-import type { KubeObject } from '../../api/object.ts'
-import { describeCommand, findCondition, formatObjectName, getString } from '../../api/raw-object.ts'
+import type { Condition, KubeObject } from '../../api/object.ts'
+import { ageMs, describeCommand, findCondition, formatObjectName, getString } from '../../api/raw-object.ts'
 import {
   applyRule,
   failed,
@@ -17,6 +17,8 @@ export const subscriptionReadiness: ReadinessRule = (subscription, context) => {
   const trouble = ['ResolutionFailed', 'InstallPlanFailed', 'BundleUnpackFailed']
     .map((type) => findCondition(subscription, type))
     .find((condition) => condition?.status === 'True')
+  if (trouble && isPassing(trouble, subscription, context))
+    return pendingInstall(subscription, trouble.message ?? trouble.reason)
   if (trouble)
     return failed(
       `${formatObjectName(subscription)}: ${trouble.message ?? trouble.reason ?? trouble.type}`,
@@ -27,6 +29,16 @@ export const subscriptionReadiness: ReadinessRule = (subscription, context) => {
   if (installed === undefined)
     return pendingInstall(subscription, unhealthy?.status === 'True' ? unhealthy.message : undefined)
   return installedCsvReadiness(subscription, installed, context)
+}
+
+/** OLM tries again when it could not ask a catalog, such as one whose pod has just been started. */
+function isPassing(
+  { reason, lastTransitionTime }: Condition,
+  { metadata }: KubeObject,
+  { now, grace }: ReadinessContext,
+): boolean {
+  const since = lastTransitionTime ?? metadata.creationTimestamp
+  return reason === 'ErrorPreventedResolution' && ageMs(since, now) < grace.errorMs
 }
 
 function pendingInstall(subscription: KubeObject, catalog: string | undefined): Readiness {

@@ -29,7 +29,7 @@ export function htmlReport(report: Report): string {
     `<p class="soft">${escapeHtml(source)}, <time datetime="${escapeHtml(time)}">${escapeHtml(formatTime(time))}</time></p>`,
     renderContents(report),
     ...tables.map(renderTable),
-    ...(picture === undefined ? [] : [`<h2>Topology</h2>\n<figure>${picture}</figure>`]),
+    ...(picture === undefined ? [] : [`<h2>Topology</h2>\n<figure>${picture.svg}</figure>`]),
     ...groupByCloud(report).map(renderGroup),
     '</body></html>\n',
   ].join('\n')
@@ -58,13 +58,19 @@ function anchor({ id, cloud }: CheckResult): string {
 
 function renderTable({ title, header, rows }: ReportTable): string {
   const cells = (tag: 'th' | 'td', row: readonly string[]): string =>
-    `<tr>${row.map((cell) => `<${tag}>${escapeHtml(cell)}</${tag}>`).join('')}</tr>`
+    `<tr>${row.map((cell) => `<${tag}${cellClass(cell)}>${escapeHtml(cell)}</${tag}>`).join('')}</tr>`
   return [
     `<h2>${escapeHtml(title)}</h2>`,
-    `<table><thead>${cells('th', header)}</thead><tbody>`,
+    `<table class="facts"><thead>${cells('th', header)}</thead><tbody>`,
     ...rows.map((row) => cells('td', row)),
     '</tbody></table>',
   ].join('\n')
+}
+
+/** A cell that begins with a sign has its colour. */
+function cellClass(cell: string): string {
+  if (cell.startsWith('✗')) return ' class="failed"'
+  return cell.startsWith('✓') ? ' class="passed"' : ''
 }
 
 function renderGroup({ name, results }: ReportGroup): string {

@@ -11,8 +11,14 @@ export interface Report {
   readonly results: readonly CheckResult[]
   /** Shown before the checks. */
   readonly tables?: readonly ReportTable[]
-  /** The topology of the site as SVG. */
-  readonly picture?: string
+  /** The topology of the site. */
+  readonly picture?: ReportPicture
+}
+
+export interface ReportPicture {
+  readonly svg: string
+  /** Beside the report, which shows it from there if it cannot contain it. */
+  readonly file: string
 }
 
 export interface ReportTable {
@@ -77,11 +83,12 @@ export function formatSummary(results: readonly CheckResult[]): string {
 }
 
 export function markdownReport(report: Report): string {
-  const { site, time, source, results, tables = [] } = report
+  const { site, time, source, results, tables = [], picture } = report
   return [
     `# Site ${escapeMarkdown(site)}: ${formatSummary(results)}`,
     `${escapeMarkdown(source)}, ${time}`,
     ...tables.flatMap(renderTable),
+    ...(picture ? ['## Topology', `![Topology of the site](${picture.file})`] : []),
     ...groupByCloud(report).flatMap(renderGroup),
   ]
     .join('\n\n')

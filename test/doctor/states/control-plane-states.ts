@@ -50,6 +50,16 @@ export const controlPlaneStates: readonly State[] = [
     says: ['no HeatPassword, HeatAuthEncryptionKey, which heat reads'],
   },
   {
+    rule: 'control-plane/held-in-stage',
+    when: 'a restore ended before it removed the annotation',
+    objects: changed(cp, (one) => ({
+      ...one,
+      metadata: { ...one.metadata, annotations: { 'core.openstack.org/deployment-stage': 'infrastructure-only' } },
+    })),
+    about: cp,
+    says: ['held in the deployment stage infrastructure-only', 'core.openstack.org/deployment-stage-'],
+  },
+  {
     rule: 'control-plane/condition-error',
     when: 'a control plane has an error of its own',
     objects: changed(cp, failed('exposing the services failed')),

@@ -1,0 +1,78 @@
+/**
+ * Runs the tests of probes, and makes those again whose answer a busy machine may have lost. How a probe is asked is known to
+ * the caller.
+ */
+import { groupBy } from '../api/collections.ts'
+import { mapConcurrently } from '../async/map-concurrently.ts'
+import { type ProbeRun, parseAnswers, tasksToRepeat } from '../verify/probe/probe-results.ts'
+import { encodeTask, type ProbePod, type ProbeTask } from '../verify/probe/probe-tasks.ts'
+
+/** Runs the script of a probe with these tasks. */
+export type AskProbe = (words: readonly string[]) => Promise<string>
+
+export interface AskedProbe extends ProbeRun {
+  readonly ask: AskProbe
+}
+
+export async function runTasks(pod: ProbePod, tasks: readonly ProbeTask[], ask: AskProbe): Promise<AskedProbe> {
+  const probe = { pod, tasks, ask, output: await ask(encodeTasks(tasks)) }
+  return askAgain(probe, tasksToRepeat(probe))
+}
+
+/** A later answer replaces the earlier one. */
+async function askAgain(probe: AskedProbe, tasks: readonly ProbeTask[]): Promise<AskedProbe> {
+  if (tasks.length === 0) return probe
+  return { ...probe, output: `${probe.output}\n${await probe.ask(encodeTasks(tasks))}` }
+}
+
+function encodeTasks(tasks: readonly ProbeTask[]): readonly string[] {
+  return [...new Set(tasks.map(encodeTask))]
+}
+
+const VIP_REPEATS = 3
+const PROBES_AT_A_TIME = 6
+
+/**
+ * Asks for VIPs again that have no answer or two. Speakers that miss a message of another one take its VIPs over and give them
+ * back, so that only an answer that stays is a fault. A probe that fails here keeps its earlier answers.
+ */
+export async function repeatVips(
+  probes: readonly AskedProbe[],
+  pause: () => Promise<unknown>,
+): Promise<readonly ProbeRun[]> {
+  let asked = probes
+  for (let repeat = 0; repeat < VIP_REPEATS; repeat += 1) {
+    const unsettled = unsettledVips(asked)
+    if (unsettled.size === 0) break
+    await pause()
+    asked = await mapConcurrently(asked, PROBES_AT_A_TIME, (probe) =>
+      askAgain(
+        probe,
+        probe.tasks.filter((task) => isNeighbourTest(task) && unsettled.has(vipKey(probe, task))),
+      ).catch(() => probe),
+    )
+  }
+  return asked
+}
+
+/** Pure: VIPs that no probe of any node got an answer for, or that two machines answered for. */
+function unsettledVips(runs: readonly ProbeRun[]): ReadonlySet<string> {
+  const answers = runs.flatMap((run) => parseAnswers(run).answers).filter(({ task }) => isNeighbourTest(task))
+  const groups = groupBy(answers, ({ pod, task }) => vipKey({ pod }, task))
+  const isUnsettled = (key: string): boolean => {
+    const group = groups.get(key) ?? []
+    const nodes = new Set(group.map(({ pod }) => pod.node))
+    // A pod cannot see VIPs of its own node.
+    const isSilent = nodes.size > 1 && group.every(({ values }) => values.length === 0)
+    return isSilent || group.some(({ values }) => values.length > 1)
+  }
+  return new Set([...groups.keys()].filter(isUnsettled))
+}
+
+function isNeighbourTest(task: ProbeTask): boolean {
+  return task.kind === 'vip' && task.by !== 'port'
+}
+
+function vipKey({ pod }: { readonly pod: ProbePod }, task: ProbeTask): string {
+  return `${pod.cloud} ${encodeTask(task)}`
+}
