@@ -17,7 +17,11 @@ import { hasRelease, sandboxContext } from '../test/sandbox-context.ts'
 function alwaysBuilt(): readonly ProgramName[] {
   const elsewhere: readonly ProgramName[] = [...requiredPrograms.core, ...usedByOtherTests]
   const all = Object.keys(programs) as readonly ProgramName[]
-  const later: readonly ProgramName[] = [...requiredPrograms.pods, ...requiredPrograms.olm]
+  const later: readonly ProgramName[] = [
+    ...requiredPrograms.pods,
+    ...requiredPrograms['cert-manager'],
+    ...requiredPrograms.olm,
+  ]
   return all.filter((name) => !later.includes(name) || elsewhere.includes(name))
 }
 

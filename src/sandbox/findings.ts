@@ -1,4 +1,4 @@
-/** SL12xx: building, starting and stopping the sandbox. */
+/** SL12xx and SL1255: building, starting and stopping the sandbox. */
 import { problem } from '../errors/finding.ts'
 
 export const goMissing = problem<{ needed: readonly string[]; reason: string }>({
@@ -201,6 +201,13 @@ export const nodesNotReady = problem<{ nodes: readonly string[]; seconds: number
   severity: 'error',
   message: ({ nodes, seconds }) => `after ${seconds} s not all nodes are ready: ${nodes.join('; ')}`,
   remedy: ({ logs }) => `check the logs of kubelet and containerd in ${logs}; the sandbox is still running`,
+})
+
+export const certManagerSilent = problem<{ seconds: number; logs: string }>({
+  code: 'SL1255',
+  severity: 'error',
+  message: ({ seconds }) => `after ${seconds} s the API server has no authority for the webhook of cert-manager`,
+  remedy: ({ logs }) => `check the logs of cert-manager-cainjector and cert-manager-webhook in ${logs}`,
 })
 
 export const badNodeName = problem<{ kind: 'node' | 'NIC'; name: string }>({

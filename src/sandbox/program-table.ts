@@ -1,6 +1,7 @@
 /** Builds the program table of a sandbox: its programs with their flags, as tasks for the supervisor. Pure. */
 import path from 'node:path'
 import type { ProgramPaths } from './build/ensure-programs.ts'
+import { certManagerTasks } from './cert-manager/cert-manager-tasks.ts'
 import type { SandboxFolder } from './folder.ts'
 import { CONTROL_ADDRESS, type NodeLayout } from './nodes/node-layout.ts'
 import { nodeTasks } from './nodes/node-tasks.ts'
@@ -31,6 +32,7 @@ export const requiredPrograms: Readonly<Record<Part | 'core' | 'pods', readonly 
   'controller-manager': ['kube-controller-manager'],
   metallb: ['metallb-controller'],
   'metallb-webhooks': ['metallb-controller'],
+  'cert-manager': ['cert-manager-cainjector', 'cert-manager-controller', 'cert-manager-webhook'],
   olm: ['olm-catalog', 'olm-operator', 'opm'],
   pods: [
     'kubelet',
@@ -39,6 +41,7 @@ export const requiredPrograms: Readonly<Record<Part | 'core' | 'pods', readonly 
     'coredns',
     'metallb-speaker',
     'pause',
+    'whereabouts-reconciler',
     ...Object.values(cniPlugins),
   ],
 }
@@ -53,6 +56,7 @@ export function programTable(input: ProgramTableInput): readonly Task[] {
     'controller-manager': (given) => [controllerManager(given)],
     metallb: (given) => [metallbController(given)],
     'metallb-webhooks': (given) => [metallbWebhooks(given)],
+    'cert-manager': (given) => certManagerTasks({ ...given, program, readyMs: READY_MS }),
     olm: (given) => olmTasks({ ...given, program, readyMs: READY_MS }),
   }
   return [
@@ -103,8 +107,8 @@ function apiServer({ folder, programs, ports, layout }: ProgramTableInput): Task
   return {
     name: 'kube-apiserver',
     file: programPath(programs, 'kube-apiserver'),
-    // A third of the start time would be garbage collection.
-    env: { GOGC: '400' },
+    // A third of the start time would be garbage collection. Beside nodes memory is scarce: 760 MiB while idle without a limit.
+    env: { GOGC: '400', ...(layout && { GOMEMLIMIT: '512MiB' }) },
     args: [
       `--etcd-servers=https://127.0.0.1:${ports.etcd}`,
       `--etcd-cafile=${pki('ca.crt')}`,

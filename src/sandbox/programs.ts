@@ -33,6 +33,11 @@ const olm = (packagePath: string): ProgramPin => ({
   tags: 'containers_image_openpgp',
 })
 
+const certManager = (name: string): ProgramPin => ({
+  pin: 'cert-manager',
+  package: `github.com/cert-manager/cert-manager/cmd/${name}`,
+})
+
 const cniPlugin = (name: string): ProgramPin => ({
   pin: 'cni-plugins',
   package: `github.com/containernetworking/plugins/plugins/${name}`,
@@ -48,6 +53,9 @@ export const programs = {
   kubelet: kubernetes('kubelet'),
   'metallb-controller': { pin: 'metallb', package: 'go.universe.tf/metallb/controller' },
   'metallb-speaker': { pin: 'metallb', package: 'go.universe.tf/metallb/speaker' },
+  'cert-manager-cainjector': certManager('cainjector'),
+  'cert-manager-controller': certManager('controller'),
+  'cert-manager-webhook': certManager('webhook'),
   'cni-bridge': cniPlugin('main/bridge'),
   'cni-host-local': cniPlugin('ipam/host-local'),
   'cni-loopback': cniPlugin('main/loopback'),
@@ -62,6 +70,10 @@ export const programs = {
   'openstack-admission': { pin: 'openstack-admission', package: 'stackloom.dev/sandbox/openstack-admission' },
   pause: { pin: 'pause', package: 'stackloom.dev/sandbox/pause' },
   whereabouts: { pin: 'whereabouts', package: 'github.com/k8snetworkplumbingwg/whereabouts/cmd' },
+  'whereabouts-reconciler': {
+    pin: 'whereabouts',
+    package: 'github.com/k8snetworkplumbingwg/whereabouts/cmd/reconciler',
+  },
 } as const satisfies Readonly<Record<string, ProgramPin>>
 
 export type ProgramName = keyof typeof programs

@@ -29,7 +29,10 @@ export interface Settings {
 
 /** Parts that every sandbox has. */
 export const standardParts = ['controller-manager', 'metallb', 'metallb-webhooks'] as const
-export type Part = (typeof standardParts)[number] | 'olm'
+/** Parts that a start asks for; they listen on all interfaces, so the sandbox gets its own network. */
+export const optionalParts = ['cert-manager', 'olm'] as const
+export type OptionalPart = (typeof optionalParts)[number]
+export type Part = (typeof standardParts)[number] | OptionalPart
 
 export function locateSandbox(paths: SandboxPaths, name: string): SandboxFolder {
   if (!/^[a-z][a-z0-9-]{0,39}$/.test(name)) throw failure(badSandboxName, { name })

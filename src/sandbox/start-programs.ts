@@ -8,6 +8,7 @@ import type { Exec } from '../exec/process.ts'
 import { type Connection, connect } from '../kube/connect.ts'
 import { mentionsDiskFull, toDiskFullFailure } from './build/cache-folder.ts'
 import type { ProgramPaths } from './build/ensure-programs.ts'
+import { reconcileCertManager } from './cert-manager/reconcile-webhooks.ts'
 import { ensureCertificates, renderKubeconfig, writeKubeconfig, writeWebhookCertificate } from './certificates.ts'
 import { FIELD_MANAGER, reconcileAdmission } from './cluster-objects.ts'
 import {
@@ -151,6 +152,7 @@ async function startOnce(request: StartProgramsRequest, context: StartContext): 
     await rejectFailedStart(request, launched, context)
     await withConnection(folder, context, async ({ client }) => {
       await reconcileAdmission(client, folder, parts)
+      await reconcileCertManager(client, parts.includes('cert-manager'), { logs: folder.logs, signal: context.signal })
       if (!parts.includes('olm')) return
       for (const object of catalogObjects()) await client.apply(object, { fieldManager: FIELD_MANAGER, force: true })
     })

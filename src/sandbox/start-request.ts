@@ -3,7 +3,7 @@ import { wrongUse } from '../errors/common.ts'
 import { failure } from '../errors/failure.ts'
 import { runningWithOtherSettings, settingsConflict } from './findings.ts'
 import type { NodeRequest } from './nodes/node-layout.ts'
-import { type CrdSource, type Part, type Settings, standardParts } from './settings.ts'
+import { type CrdSource, optionalParts, type Part, type Settings, standardParts } from './settings.ts'
 
 export interface StartRequest {
   readonly name: string
@@ -13,6 +13,8 @@ export interface StartRequest {
   readonly actors?: readonly string[] | undefined
   /** Names of the nodes: objects only, or with `pods` nodes that run pods. */
   readonly nodes?: readonly string[] | undefined
+  /** Run cert-manager; kept at later starts. */
+  readonly certManager?: boolean | undefined
   /** Run OLM with a catalog of the operators; kept at later starts. */
   readonly olm?: boolean | undefined
   /** Run OpenStack's services; kept at later starts. */
@@ -34,7 +36,7 @@ export function rejectCrdChange(
 
 /** Settings of running programs cannot be changed. */
 export function rejectRunningChange(
-  { name, netns, actors, port, pods, olm, openstack, nodes, nics }: StartRequest,
+  { name, netns, actors, port, pods, certManager, olm, openstack, nodes, nics }: StartRequest,
   before: Settings,
 ): void {
   const asked: readonly (readonly [setting: string, has: string, asked: string | undefined])[] = [
@@ -42,6 +44,11 @@ export function rejectRunningChange(
     ['--actors', before.actors.join(',') || 'none', actors && selectActors(actors, before).join(',')],
     ['--port', String(before.port), port === undefined ? undefined : String(port)],
     ['--pods', String(before.pods !== undefined), pods === undefined ? undefined : String(pods)],
+    [
+      '--cert-manager',
+      String(before.parts.includes('cert-manager')),
+      certManager === undefined ? undefined : String(certManager),
+    ],
     ['--olm', String(before.parts.includes('olm')), olm === undefined ? undefined : String(olm)],
     ['--openstack', String(before.openstack === true), openstack === undefined ? undefined : String(openstack)],
     // Simulated nodes can be added at any time.
@@ -99,7 +106,10 @@ export function combineSettings(
     name: request.name,
     crds: request.crds,
     netns:
-      pods !== undefined || openstack === true || parts.includes('olm') || (request.netns ?? before?.netns ?? false),
+      pods !== undefined ||
+      openstack === true ||
+      optionalParts.some((part) => parts.includes(part)) ||
+      (request.netns ?? before?.netns ?? false),
     parts,
     actors: selectActors(requestActors(request, before, openstack), { parts, ...running }),
     ...running,
@@ -133,13 +143,22 @@ function selectOpenStack(
   return true
 }
 
-function selectParts({ olm }: StartRequest, before: Settings | undefined): readonly Part[] {
-  return (olm ?? before?.parts.includes('olm')) ? [...standardParts, 'olm'] : standardParts
+function selectParts(
+  { certManager, olm, crds }: StartRequest & { readonly crds: CrdSource },
+  before: Settings | undefined,
+): readonly Part[] {
+  const asked = { 'cert-manager': certManager, olm }
+  const parts = [...standardParts, ...optionalParts.filter((part) => asked[part] ?? before?.parts.includes(part))]
+  if (parts.includes('cert-manager') && crds === 'none') {
+    const reason = '--cert-manager needs the CRDs of cert-manager, which --crd none does not have'
+    throw failure(wrongUse, { reason, command: 'stackloom sandbox start' })
+  }
+  return parts
 }
 
 /** What runs in this sandbox and is therefore not simulated. */
 export function realPrograms({ pods, parts }: Pick<Settings, 'pods' | 'parts'>): readonly string[] {
-  return [...(pods ? ['kubelet', 'services'] : []), ...(parts.includes('olm') ? ['olm'] : [])]
+  return [...(pods ? ['kubelet', 'services'] : []), ...optionalParts.filter((part) => parts.includes(part))]
 }
 
 /** The operators that OLM installs are simulated, also where it runs. */

@@ -21,6 +21,7 @@ interface StartOptions {
   readonly actors?: readonly string[]
   readonly nodes?: readonly string[]
   readonly pods?: boolean
+  readonly certManager?: boolean
   readonly olm?: boolean
   readonly openstack?: boolean
   readonly nics?: readonly string[]
@@ -56,6 +57,8 @@ export function defineStart(parent: Command, { io, act }: CommandContext): void 
     .option('--nodes <names>', 'create these worker Nodes: worker-0,worker-1', names)
     .option('--pods', 'run pods: each node gets its own network, containerd, kubelet and kube-proxy (Linux, root)')
     .option('--no-pods', 'run no pods')
+    .option('--cert-manager', 'run cert-manager, in a separate network namespace')
+    .option('--no-cert-manager', 'run no cert-manager')
     .option('--olm', 'run OLM and a catalog of the operators, in a separate network namespace')
     .option('--no-olm', 'run no OLM')
     .option('--openstack', "run OpenStack's services behind each control plane (Linux, root)")

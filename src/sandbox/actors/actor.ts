@@ -11,6 +11,8 @@ export interface ActorDeps {
   readonly stepMs: number
   /** Configures the interfaces of a node, where nodes have some. */
   readonly configureNode?: ConfigureNode | undefined
+  /** Whether cert-manager runs, so that authorities come from it. */
+  readonly certManager?: boolean | undefined
   /** Runs OpenStack's services, where they run. */
   readonly openstack?: OpenStackClouds | undefined
 }

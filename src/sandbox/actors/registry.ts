@@ -11,6 +11,7 @@ import { kubelet } from './kubelet.ts'
 import { nmstate } from './nmstate/nmstate-actor.ts'
 import { olm } from './olm/olm-actor.ts'
 import { addOperands } from './olm/operands.ts'
+import { backupConfigController } from './openstack/backup-config.ts'
 import { controlPlaneController } from './openstack/control-plane.ts'
 import { dataPlaneControllers } from './openstack/nodeset.ts'
 import { versionController } from './openstack/openstack-version.ts'
@@ -23,6 +24,7 @@ const openstack: Actor = {
   addControllers: (deps) => {
     deps.runtime.add(controlPlaneController(deps))
     deps.runtime.add(versionController(deps))
+    deps.runtime.add(backupConfigController(deps))
     for (const controller of dataPlaneControllers(deps)) deps.runtime.add(controller)
   },
 }
@@ -63,7 +65,14 @@ export async function runActors(options: RunActorsOptions): Promise<void> {
   const { configureNode, openstack: clouds } = options
   const runtime = createRuntime({ client: connection.client, ...(log && { log }) })
   for (const actor of resolveActors(names, registry, real))
-    actor.addControllers({ runtime, transport: connection.transport, stepMs, configureNode, openstack: clouds })
+    actor.addControllers({
+      runtime,
+      transport: connection.transport,
+      stepMs,
+      configureNode,
+      certManager: real.includes('cert-manager'),
+      openstack: clouds,
+    })
   await runtime.run(signal)
 }
 

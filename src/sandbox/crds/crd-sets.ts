@@ -64,10 +64,11 @@ export async function ensureCrds(
   return { set: source, key: hashJson({ key, ours }), crds: merged }
 }
 
-async function ensureUpstreamCrds(
+/** Without the CRDs of Stackloom. */
+export async function ensureUpstreamCrds(
   source: CrdSource,
   context: BuildContext,
-  pins: CrdPins | undefined,
+  pins?: CrdPins,
 ): Promise<CrdCollection> {
   const set = source === 'today' ? await newestRelease(context.paths) : source
   const pinned = pinnedSets[set]

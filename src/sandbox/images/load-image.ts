@@ -27,12 +27,15 @@ export async function loadImages(
 ): Promise<readonly BuiltImage[]> {
   const images = await ensureImages(names, context)
   for (const { name, archive } of images) {
-    for (const node of nodes) {
-      context.notify({ kind: 'progress', text: `loading the image ${name} into ${node.name}` })
-      await loadImage(node, archive, context)
-    }
+    context.notify({ kind: 'progress', text: `loading the image ${name}` })
+    await loadIntoAll(nodes, archive, context)
   }
   return images
+}
+
+/** Each node has its own containerd, so they load at the same time. */
+export async function loadIntoAll(nodes: readonly ImageNode[], archive: string, context: LoadContext): Promise<void> {
+  await Promise.all(nodes.map((node) => loadImage(node, archive, context)))
 }
 
 export async function loadImage(node: ImageNode, archive: string, { exec, signal }: LoadContext): Promise<void> {

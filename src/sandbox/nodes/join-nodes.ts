@@ -9,6 +9,7 @@ import { clusterDnsObjects } from './cluster-dns.ts'
 import type { NodeLayout } from './node-layout.ts'
 import { volumeObjects } from './node-volumes.ts'
 import { speakerObjects } from './speaker.ts'
+import { poolCrd, reconcilerObjects } from './whereabouts-reconciler.ts'
 
 const NODE = { apiVersion: 'v1', kind: 'Node' }
 const POLL_MS = 250
@@ -22,7 +23,9 @@ export interface JoinOptions {
 }
 
 export async function joinNodes(client: KubeClient, layout: NodeLayout, options: JoinOptions): Promise<void> {
-  for (const object of [...clusterDnsObjects(), ...volumeObjects(layout), ...speakerObjects()])
+  const objects = [...clusterDnsObjects(), ...volumeObjects(layout), ...speakerObjects()]
+  const hasPools = (await client.get(poolCrd)) !== undefined
+  for (const object of [...objects, ...(hasPools ? reconcilerObjects() : [])])
     await client.apply(object, { fieldManager: FIELD_MANAGER, force: true })
   await removeOtherNodes(client, layout)
   const { timeoutMs = 240_000, signal, since, logs } = options

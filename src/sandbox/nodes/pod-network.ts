@@ -15,12 +15,14 @@ export const cniPlugins = {
   whereabouts: 'whereabouts',
 } as const
 
+/** Below /etc/cni. */
+export const MULTUS_CONFIG = 'net.d/00-multus.conf'
 const KUBECONFIG = '/etc/cni/multus.kubeconfig'
 
 /** Files below /etc/cni of the node. */
-export function cniFiles(node: SandboxNode, kubeconfig: string): ReadonlyMap<string, string> {
+export function cniFiles(node: Pick<SandboxNode, 'podCidr'>, kubeconfig: string): ReadonlyMap<string, string> {
   return new Map([
-    ['net.d/00-multus.conf', format(multusConfig(node))],
+    [MULTUS_CONFIG, format(multusConfig(node))],
     [
       'net.d/whereabouts.d/whereabouts.conf',
       format({ datastore: 'kubernetes', kubernetes: { kubeconfig: KUBECONFIG } }),
@@ -29,7 +31,7 @@ export function cniFiles(node: SandboxNode, kubeconfig: string): ReadonlyMap<str
   ])
 }
 
-function multusConfig(node: SandboxNode): object {
+function multusConfig(node: Pick<SandboxNode, 'podCidr'>): object {
   return {
     cniVersion: '0.3.1',
     name: 'multus-cni-network',
@@ -44,7 +46,7 @@ function multusConfig(node: SandboxNode): object {
 }
 
 /** No masquerading: every node and the control plane have routes to the pods of the others. */
-function bridgeConfig({ podCidr }: SandboxNode): object {
+function bridgeConfig({ podCidr }: Pick<SandboxNode, 'podCidr'>): object {
   return {
     cniVersion: '0.3.1',
     name: 'pod-network',

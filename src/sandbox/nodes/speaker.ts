@@ -24,6 +24,12 @@ export function speakerObjects(): readonly KubeObject[] {
   const account = { kind: 'ServiceAccount', name: NAME, namespace: NAMESPACE }
   const clusterRole = 'metallb-system:speaker'
   return [
+    {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      // The network of the node, and raw packets.
+      metadata: { name: NAMESPACE, labels: { 'pod-security.kubernetes.io/enforce': 'privileged' } },
+    },
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: NAME, namespace: NAMESPACE, labels } },
     {
       apiVersion: RBAC,

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readData } from '../../data/data.ts'
 import { formatError } from '../../errors/failure.ts'
-import { runProcess } from '../../exec/process.ts'
+import { type Exec, runProcess } from '../../exec/process.ts'
 import { writeFileAtomically } from '../../files/write-file.ts'
 import type { Authority } from '../../pki/authority.ts'
 import { type Host, startHost } from '../hosts/host.ts'
@@ -13,8 +13,9 @@ import { bringUp } from './bring-up.ts'
 import type { CloudDefinition } from './cloud-definition.ts'
 import { attachHost } from './cloud-network.ts'
 import { type ComputeHost, type ComputeRequest, runComputeHost } from './compute-host.ts'
-import { healthUrls } from './daemons.ts'
+import { healthUrls, serviceDaemons } from './daemons.ts'
 import { hostsFile, trustAuthority, writeScript } from './host-files.ts'
+import { watchLogs } from './logged-errors.ts'
 import type { LocalSecrets } from './service-files.ts'
 import { type DaemonStatus, type Daemons, superviseDaemons } from './supervise-daemons.ts'
 
@@ -38,6 +39,8 @@ export interface CloudOptions {
   /** Files of this cloud: layers of its hosts, secrets, logs. */
   readonly folder: string
   readonly authority: Authority
+  /** Runs `ip` in the network that gets the bridges of the cloud; that of this process by default. */
+  readonly exec?: Exec
   /** Called after each change of the state. */
   readonly onChange: () => void
 }
@@ -80,10 +83,10 @@ export function runCloud(options: CloudOptions): Cloud {
       computes.delete(name)
     }
     const secrets = await readSecrets(options.folder)
-    const { root, folder, authority } = options
+    const { root, folder, authority, exec = runProcess } = options
     for (const request of requested) {
       if (computes.has(request.name) || aborted.signal.aborted) continue
-      const given = { request, definition, root, folder, secrets, authority: authority.certificate }
+      const given = { request, definition, root, folder, secrets, authority: authority.certificate, exec }
       computes.set(request.name, await runComputeHost(given))
     }
     onChange()
@@ -158,7 +161,7 @@ function schemaFolder(root: string): string {
 
 async function startCloudHost(
   kind: 'control' | 'client',
-  { definition, root, folder, authority }: CloudOptions,
+  { definition, root, folder, authority, exec = runProcess }: CloudOptions,
   hosts: Map<string, Host>,
 ): Promise<Host> {
   const { namespace, networks, names } = definition
@@ -168,7 +171,7 @@ async function startCloudHost(
     network: name,
     addresses: (kind === 'control' ? addresses : [clientAddress]).map((address) => `${address}/${prefixLength}`),
   }))
-  await attachHost(host, namespace, attachments, runProcess)
+  await attachHost(host, namespace, attachments, exec)
   if (kind === 'control') return host
   const known = names.filter(({ address }) => address !== undefined)
   const script = `${writeScript([hostsFile(host.name, known)])}${trustAuthority(authority.certificate)}`
@@ -209,13 +212,19 @@ interface HealthInput {
 /** Ends only with the host. */
 async function watchHealth({ control, daemons, definition, change, current, signal }: HealthInput): Promise<void> {
   const failures = new Map<string, number>()
+  const errors = watchLogs()
+  const logsOf = (service: string): readonly string[] =>
+    serviceDaemons(service, definition).map(({ name }) => daemons.log(name))
   let ended = false
   void control.ended.then(() => {
     ended = true
   })
   while (!ended) {
     const stopped = daemons.statuses().filter(({ running }) => !running)
-    const answers = await askServices(control, definition.services, stopped, signal)
+    const asked = await askServices(control, definition.services, signal)
+    const answers = await Promise.all(asked.map((answer) => addCauses(answer, stopped)))
+    if (asked.every(({ problem }) => problem === undefined))
+      await errors.forget(daemons.statuses().map(({ name }) => daemons.log(name)))
     signal.throwIfAborted()
     for (const { service, problem } of answers)
       failures.set(service, problem === undefined ? 0 : (failures.get(service) ?? 0) + 1)
@@ -231,16 +240,27 @@ async function watchHealth({ control, daemons, definition, change, current, sign
     await sleep(current().kind === 'running' ? HEALTH_MS : FIRST_HEALTH_MS, undefined, { signal })
   }
   throw new Error('the control host has ended')
+
+  /** What the service logs, and programs that do not run: any service may need them. */
+  async function addCauses(answer: ServiceAnswer, stopped: readonly DaemonStatus[]): Promise<ServiceAnswer> {
+    const { service, problem } = answer
+    if (problem === undefined) return answer
+    const logged = await errors.findCause(logsOf(service))
+    const ends = await Promise.all(
+      stopped.map(async ({ name, reason = 'does not run' }) => {
+        const cause = await errors.findCause([daemons.log(name)])
+        return `; ${name} ${reason}${cause === undefined ? '' : `: ${cause}`}`
+      }),
+    )
+    return { service, problem: `${problem}${logged === undefined ? '' : `; it logs: ${logged}`}${ends.join('')}` }
+  }
 }
 
 async function askServices(
   control: Host,
   services: readonly string[],
-  stopped: readonly DaemonStatus[],
   signal: AbortSignal,
 ): Promise<readonly ServiceAnswer[]> {
-  // A program that does not run is the likely cause.
-  const causes = stopped.map(({ name, reason }) => `; ${name} ${reason ?? 'does not run'}`).join('')
   const urls = services.flatMap((service) => (healthUrls[service] ? [`${service}=${healthUrls[service]}`] : []))
   const program = { file: 'sh', args: ['-c', readData('openstack/health.sh'), 'sh', ...urls] }
   const { stdout } = await control.exec(program, { timeoutMs: 120_000, signal })
@@ -252,6 +272,6 @@ async function askServices(
   )
   return services.map((service) => {
     const text = lines.get(service) ?? 'no answer, because keystone gives no token'
-    return text === 'ok' ? { service } : { service, problem: `${text}${causes}` }
+    return text === 'ok' ? { service } : { service, problem: text }
   })
 }

@@ -1,7 +1,7 @@
 /** Runs a compute host of a cloud: nova-compute with the driver for tests, on the networks of the cloud. */
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
-import { runProcess, succeeded } from '../../exec/process.ts'
+import { type Exec, succeeded } from '../../exec/process.ts'
 import { type Host, startHost } from '../hosts/host.ts'
 import type { CloudDefinition } from './cloud-definition.ts'
 import { attachHost } from './cloud-network.ts'
@@ -31,6 +31,8 @@ interface ComputeOptions {
   readonly secrets: LocalSecrets
   /** The certificate of the cloud's authority. */
   readonly authority: string
+  /** Runs `ip` in the network that has the bridges of the cloud. */
+  readonly exec: Exec
 }
 
 export async function runComputeHost(options: ComputeOptions): Promise<ComputeHost> {
@@ -57,7 +59,7 @@ export async function runComputeHost(options: ComputeOptions): Promise<ComputeHo
       const address = addresses[name]
       return address === undefined ? [] : [{ network: name, addresses: [`${address}/${prefixLength}`] }]
     })
-    await attachHost(on, definition.namespace, attachments, runProcess)
+    await attachHost(on, definition.namespace, attachments, options.exec)
     const known = definition.names.filter(({ address }) => address !== undefined)
     const address = Object.values(addresses)[0] ?? '127.0.0.1'
     const files = [hostsFile(on.name, known), computeFile(definition, secrets, { cell, address })]

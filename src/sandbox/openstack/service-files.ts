@@ -72,7 +72,8 @@ const mariadb: HostFile = {
 
 function keystone(secrets: LocalSecrets): Settings {
   return {
-    DEFAULT: { log_dir: '/var/log/keystone' },
+    // The package names a file; without one the log is the output of the program.
+    DEFAULT: { log_dir: '', log_file: '' },
     database: { connection: databaseUrl('keystone', 'keystone', secrets) },
     token: { provider: 'fernet' },
     cache: { enabled: true, backend: 'dogpile.cache.memcached', memcache_servers: `${LOCAL}:11211` },
@@ -153,7 +154,6 @@ function nova(cloud: CloudDefinition, secrets: LocalSecrets, cell: string | unde
       my_ip: LOCAL,
       transport_url: transportUrl(cell, secrets),
       state_path: '/var/lib/nova',
-      log_dir: '/var/log/nova',
       osapi_compute_listen: LOCAL,
       metadata_listen: LOCAL,
       osapi_compute_workers: 1,
@@ -186,7 +186,6 @@ export function computeFile(
       my_ip: address,
       transport_url: `rabbit://openstack:${messageBus}@${broker}:${tls ? 5671 : 5672}/${cell}`,
       state_path: '/var/lib/nova',
-      log_dir: '/var/log/nova',
       compute_driver: 'fake.FakeDriver',
     },
     oslo_messaging_rabbit: tls ? { ssl: true, ssl_ca_file: '/etc/ssl/certs/ca-certificates.crt' } : {},

@@ -1,18 +1,22 @@
 /** Creates the client configuration (`openstack-config`, `openstack-config-secret`), the authority and the CA bundle. */
 import type { KubeObject } from '../../../api/object.ts'
+import { getField } from '../../../api/raw-object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import { type Authority, createAuthority, loadAuthority } from '../../../pki/authority.ts'
 import { decodeSecret } from '../../openstack/cloud-definition.ts'
 import { createMissing } from '../actor-status.ts'
 
 const ACTOR = 'actor-openstack'
+/** Secret, Certificate and Issuer of the authority have one name. */
+export const AUTHORITY = 'rootca-public'
 
 export async function ensureAccess(
   client: KubeClient,
-  { apiVersion, kind, metadata }: KubeObject,
+  controlPlane: KubeObject,
   secret: KubeObject,
   services: readonly KubeObject[],
 ): Promise<void> {
+  const { apiVersion, kind, metadata } = controlPlane
   const { namespace = '', name, uid = '' } = metadata
   const owned = (objectName: string) => ({
     name: objectName,
@@ -45,7 +49,7 @@ export async function ensureAccess(
     },
   ]
   if (!(await client.get(bundle))) {
-    const { certificate } = await ensureAuthority(client, { apiVersion, kind, metadata })
+    const { certificate } = await ensureAuthority(client, controlPlane)
     objects.push({
       apiVersion: 'v1',
       kind: 'Secret',
@@ -53,22 +57,37 @@ export async function ensureAccess(
       stringData: { 'tls-ca-bundle.pem': certificate },
     })
   }
+  // nova-operator writes what nova-compute of a cell reads; without it hosts look outdated at once.
+  for (const cell of computeCells(controlPlane)) {
+    objects.push({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: owned(`nova-${cell}-compute-config`),
+      stringData: { '01-nova.conf': '[DEFAULT]\n' },
+    })
+  }
   for (const object of objects) await createMissing(client, undefined, object, ACTOR)
 }
 
-/** The authority of a cloud, in the Secret that cert-manager would write. */
+/** cell0 has no computes. */
+function computeCells(controlPlane: KubeObject): readonly string[] {
+  const cells = getField(controlPlane, 'spec', 'nova', 'template', 'cellTemplates') ?? {}
+  return Object.keys(cells).filter((cell) => cell !== 'cell0')
+}
+
+/** The authority of a cloud, in the Secret that cert-manager writes where it runs, or would write. */
 export async function ensureAuthority(
   client: KubeClient,
   { apiVersion, kind, metadata }: KubeObject,
 ): Promise<Authority> {
   const { namespace = '', name, uid = '' } = metadata
-  const ref = { apiVersion: 'v1', kind: 'Secret', namespace, name: 'rootca-public' }
+  const ref = { apiVersion: 'v1', kind: 'Secret', namespace, name: AUTHORITY }
   const found = await client.get(ref)
   if (found) {
     const { 'tls.crt': certificate = '', 'tls.key': privateKey = '' } = decodeSecret(found)
     return loadAuthority({ certificate, privateKey })
   }
-  const authority = await createAuthority({ commonName: `rootca-public of ${namespace}` })
+  const authority = await createAuthority({ commonName: `${AUTHORITY} of ${namespace}` })
   const { certificate, privateKey } = authority
   const secret: KubeObject = {
     apiVersion: 'v1',

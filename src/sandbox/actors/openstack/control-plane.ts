@@ -16,18 +16,20 @@ import { ensureAccess } from './client-access.ts'
 import { OPERATOR_VERSION } from './openstack-version.ts'
 import { ensureMessageQueues } from './rabbitmq.ts'
 import { addServiceConditions, type DraftCondition, ensureCloud, good } from './real-services.ts'
+import { requestAuthority } from './requested-authority.ts'
 import { serviceForSlot } from './service-names.ts'
 import { CONTROL_PLANE_CRD, crdSource, findOverrideSlots, type OverrideSlot, servedSchema } from './spec-schema.ts'
 
 export const ACTOR = 'actor-openstack'
 const FINALIZER = 'openstack.org/openstackcontrolplane'
 export const SIMULATED = annotation('played')
+const STAGE_ANNOTATION = 'core.openstack.org/deployment-stage'
 const HOSTNAME = 'dnsmasq.network.openstack.org/hostname'
 const controlPlanes = { kind: { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackControlPlane' } }
 const services = { kind: { apiVersion: 'v1', kind: 'Service' } }
 const versions = { kind: { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackVersion' } }
 
-export function controlPlaneController({ runtime, openstack }: ActorDeps): Controller {
+export function controlPlaneController({ runtime, openstack, certManager }: ActorDeps): Controller {
   const { client, cache } = runtime
   const crds = crdSource(CONTROL_PLANE_CRD)
   return {
@@ -56,12 +58,12 @@ export function controlPlaneController({ runtime, openstack }: ActorDeps): Contr
         await openstack?.remove(namespace)
         return removeFinalizer(client, controlPlane)
       }
-      if (!controlPlane.metadata.finalizers?.includes(FINALIZER)) await addFinalizer(client, controlPlane)
-      const secretName = getString(controlPlane, 'spec', 'secret') ?? 'osp-secret'
-      const secret = await client.get({ apiVersion: 'v1', kind: 'Secret', namespace, name: secretName })
-      if (!secret) {
-        await writeStatus(client, controlPlane, inputMissingStatus(controlPlane, secretName, context), ACTOR)
-        return { requeueAfterMs: 1_000 }
+      await ensureFinalizer(client, controlPlane)
+      const secret = await findInputs(client, controlPlane, certManager === true, context)
+      if (typeof secret === 'number') return { requeueAfterMs: secret }
+      if (isStaged(controlPlane)) {
+        await writeStatus(client, controlPlane, infrastructureStatus(controlPlane, context), ACTOR)
+        return undefined
       }
       const live = cache(services)
       const liveVersion = cache(versions).get(`${namespace}/${name}`)
@@ -89,6 +91,23 @@ export function controlPlaneController({ runtime, openstack }: ActorDeps): Contr
       return state && requeueFor(state)
     },
   }
+}
+
+/** The Secret with the passwords, when there is also an authority; else the time after which to look again, in milliseconds. */
+async function findInputs(
+  client: KubeClient,
+  controlPlane: KubeObject,
+  certManager: boolean,
+  context: ReconcileContext,
+): Promise<KubeObject | number> {
+  const { namespace = '' } = controlPlane.metadata
+  const name = getString(controlPlane, 'spec', 'secret') ?? 'osp-secret'
+  const secret = await client.get({ apiVersion: 'v1', kind: 'Secret', namespace, name })
+  if (!secret) {
+    await writeStatus(client, controlPlane, inputMissingStatus(controlPlane, name, context), ACTOR)
+    return 1_000
+  }
+  return certManager && !(await requestAuthority(client, controlPlane, ACTOR)) ? 500 : secret
 }
 
 /** The state of programs changes without an object that could be watched. */
@@ -172,6 +191,24 @@ function inputMissingStatus(controlPlane: KubeObject, secret: string, { clock }:
   const conditions = [
     { type: 'Ready', ...bad },
     { type: 'InputReady', ...bad },
+  ]
+  return {
+    observedGeneration: controlPlane.metadata.generation,
+    conditions: withTransitionTimes(controlPlane, conditions, clock.now()),
+  }
+}
+
+function isStaged({ metadata }: KubeObject): boolean {
+  return metadata.annotations?.[STAGE_ANNOTATION] === 'infrastructure-only'
+}
+
+/** A staged deployment: databases, message queues and OVN run, services wait until the annotation is removed. */
+function infrastructureStatus(controlPlane: KubeObject, { clock }: ReconcileContext) {
+  const waiting = { status: 'Unknown', reason: 'Init', message: 'deployment stage infrastructure-only' } as const
+  const good = { status: 'True', reason: 'Ready', message: 'Setup complete' } as const
+  const conditions = [
+    { type: 'Ready', ...waiting },
+    { type: 'OpenStackControlPlaneInfrastructureReady', ...good },
   ]
   return {
     observedGeneration: controlPlane.metadata.generation,
@@ -281,8 +318,9 @@ async function ensureConductor(
   await createMissing(client, await client.get(ref), pod, ACTOR)
 }
 
-async function addFinalizer(client: KubeClient, object: KubeObject): Promise<void> {
-  await setFinalizers(client, object, [...(object.metadata.finalizers ?? []), FINALIZER])
+async function ensureFinalizer(client: KubeClient, object: KubeObject): Promise<void> {
+  const { finalizers = [] } = object.metadata
+  if (!finalizers.includes(FINALIZER)) await setFinalizers(client, object, [...finalizers, FINALIZER])
 }
 
 /** Services are garbage-collected with their owner, so only the finalizer has to be removed. */
