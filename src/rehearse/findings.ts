@@ -132,3 +132,53 @@ export const faultUnavailable = problem<{ fault: string; reason: string }>({
   message: ({ fault, reason }) => `--fault ${fault} cannot be rehearsed with this site: ${reason}`,
   remedy: () => 'choose another fault, or another site file',
 })
+
+export const vipsNotAnnounced = problem<{ addresses: readonly string[]; reason: string }>({
+  code: 'SL9342',
+  severity: 'error',
+  message: ({ addresses, reason }) => {
+    const [first = '', ...others] = addresses
+    return `no speaker announces ${first}${others.length > 0 ? ` and ${others.length} more VIPs` : ''}: ${reason}`
+  },
+  remedy: () =>
+    'check the pools and advertisements (`stackloom render`): the pool must have the address, and the advertisement a node that was rehearsed',
+})
+
+export const vipStays = problem<{ address: string; node: string; seconds: number }>({
+  code: 'SL9343',
+  severity: 'error',
+  message: ({ address, node, seconds }) =>
+    `${address} is answered by no other node within ${seconds} s after ${node} was cut off`,
+  remedy: () => 'check that the L2Advertisement of its pool selects at least two nodes that have the interface',
+})
+
+export const vipNotRouted = problem<{ leaf: string; vip: string; learnt: number; nodes: number }>({
+  code: 'SL9344',
+  severity: 'error',
+  message: ({ leaf, vip, learnt, nodes }) => `the BGP router ${leaf} learns ${vip} from ${learnt} of ${nodes} nodes`,
+  remedy: () =>
+    'check `metallb.asn` and `metallb.peers` of the site file: the AS numbers, the address and the nodes of this peer',
+})
+
+export const attachmentDiffers = problem<{ from: string; reason: string }>({
+  code: 'SL9345',
+  severity: 'error',
+  message: ({ from, reason }) => `Multus and whereabouts do not attach ${from} as planned: ${reason}`,
+  remedy: () => 'check the span for pods of the network; `stackloom render` prints its attachment definition',
+})
+
+export const attachmentStays = problem<{ pool: string; pod: string }>({
+  code: 'SL9346',
+  severity: 'error',
+  message: ({ pool, pod }) => `whereabouts keeps an address of ${pool} for ${pod}, which is detached`,
+  remedy: () => 'addresses would run out: report it with the site file',
+})
+
+export const dnsSilent = problem<{ cloud: string; network: string; address: string; name: string; reason: string }>({
+  code: 'SL9347',
+  severity: 'error',
+  message: ({ cloud, network, address, name, reason }) =>
+    `no pod on ${cloud}/${network} gets the address of ${name} from the DNS of ${cloud} at ${address}: ${reason}`,
+  remedy: ({ address, network }) =>
+    `check that nodes announce ${address} on ${network}, and that no other machine has it; ports other than 53 are not asked`,
+})

@@ -14,8 +14,16 @@ describe('the scripts of a node', () => {
     expect(settings).toContain('net.ipv4.conf.all.arp_ignore=1')
     const elsewhere = kernelSettings(testPlan({ nodes: 2, platform: 'kubernetes' }))
     expect(elsewhere).toEqual(settings)
-    const script = identityScript('worker-0', [{ name: 'enp6s0', mac: '52:54:00:5c:00:00', port: 'n0p0' }], settings)
+    const script = identityScript({
+      name: 'worker-0',
+      now: 1_800_000_000_000,
+      nics: [{ name: 'enp6s0', mac: '52:54:00:5c:00:00', port: 'n0p0' }],
+      settings,
+      addressed: [{ nic: { name: 'cluster0', mac: '52:54:00:5d:00:00', port: 'n0c' }, address: '198.18.0.10/24' }],
+    })
     expect(script).toContain('net.ipv4.ip_forward=1')
+    expect(script).toContain('date -s @1800000000 ')
+    expect(script.indexOf('mtu 1500 up')).toBeLessThan(script.indexOf('ip address add 198.18.0.10/24 dev cluster0'))
     expect(script.indexOf('name enp6s0')).toBeLessThan(script.indexOf('systemctl start NetworkManager'))
   })
 

@@ -3,17 +3,40 @@ import { quoteShellWord } from '../exec/shell-words.ts'
 import type { RehearsedPod } from './rehearsal-plan.ts'
 import type { NodeNic } from './topology.ts'
 
+export interface AddressedNic {
+  readonly nic: NodeNic
+  readonly address: string
+  /** What else is on its network. */
+  readonly neighbours?: readonly string[]
+}
+
+export interface NodeIdentity {
+  readonly name: string
+  /** The time in milliseconds: the clock of a restored machine is that of its saving, when no certificate of today was valid. */
+  readonly now: number
+  readonly nics: readonly NodeNic[]
+  /** `net.ipv4.ip_forward=1`. */
+  readonly settings: readonly string[]
+  /** NICs with an address that is not the site's. */
+  readonly addressed?: readonly AddressedNic[]
+}
+
 /** Gives a restored machine its identity, its kernel settings and its NICs, then starts NetworkManager. */
-export function identityScript(name: string, nics: readonly NodeNic[], settings: readonly string[]): string {
+export function identityScript({ name, now, nics, settings, addressed = [] }: NodeIdentity): string {
   return [
     'set -e',
+    `date -s @${Math.ceil(now / 1000)} >/dev/null`,
     `hostname ${quoteShellWord(name)}`,
     `echo ${quoteShellWord(name)} >/etc/hostname`,
     // Two nodes with one id would choose the same link-local addresses.
     'tr -d - </proc/sys/kernel/random/uuid >/etc/machine-id',
     'rm -f /var/lib/NetworkManager/secret_key',
     `sysctl -qw ${settings.map(quoteShellWord).join(' ')}`,
-    ...nics.flatMap((nic) => nameNic(nic)),
+    ...[...nics, ...addressed.map(({ nic }) => nic)].flatMap(nameNic),
+    ...addressed.flatMap(({ nic, address, neighbours = [] }) => [
+      `ip address add ${address} dev ${nic.name}`,
+      ...neighbours.map((neighbour) => `ip route add ${neighbour} dev ${nic.name}`),
+    ]),
     'udevadm settle',
     'systemctl start NetworkManager',
     // It has its D-Bus name before it answers.

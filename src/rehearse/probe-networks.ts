@@ -1,8 +1,9 @@
 /** Attaches pods with the real CNI plugins and runs the tests of the network probe in them. */
 import { mapConcurrently } from '../async/map-concurrently.ts'
+import { type AskedProbe, runTasks } from '../deploy/run-probes.ts'
 import type { Plan } from '../plan/plan.ts'
-import { type FailedProbe, type ProbeRun, tasksToRepeat } from '../verify/probe/probe-results.ts'
-import { encodeTask, formatPodLocation, type ProbeTask, probeTasks } from '../verify/probe/probe-tasks.ts'
+import type { FailedProbe } from '../verify/probe/probe-results.ts'
+import { formatPodLocation, type ProbePod, type ProbeTask, probeTasks } from '../verify/probe/probe-tasks.ts'
 import { attachScript, cniError, probeScript, writeProbeScript } from './node-scripts.ts'
 import type { RunningNode } from './nodes.ts'
 import type { RehearsedPod } from './rehearsal-plan.ts'
@@ -13,8 +14,8 @@ export interface ProbeOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Pods of one node that are attached or tested at a time: each runs up to sixteen tests at once. */
-const PODS_AT_A_TIME = 3
+/** Pods of one node that are attached or tested at a time: each runs up to sixteen tests at once, which wait most of the time. */
+const PODS_AT_A_TIME = 5
 
 export interface AttachedPods {
   readonly attached: readonly RehearsedPod[]
@@ -44,21 +45,23 @@ export async function probePods(
   plan: Plan,
   nodes: readonly RunningNode[],
   pods: readonly RehearsedPod[],
-  { program, signal }: ProbeOptions,
-): Promise<readonly ProbeRun[]> {
-  const runs: ProbeRun[] = []
+  { hosts = [], program, signal }: ProbeOptions & { readonly hosts?: readonly ProbePod[] },
+): Promise<readonly AskedProbe[]> {
+  const runs: AskedProbe[] = []
   await Promise.all(nodes.map(({ agent }) => agent.run(writeProbeScript(program), { signal })))
   await forEachPod(nodes, pods, async (node, pod) => {
-    const tasks = probeTasks(plan, pod, pods)
-    const ask = async (asked: readonly ProbeTask[]): Promise<string> => {
-      const encoded = [...new Set(asked.map(encodeTask))]
-      return (await node.agent.run(probeScript(pod, encoded), { signal })).output
-    }
-    const run = { pod, tasks, output: await ask(tasks) }
-    const again = tasksToRepeat(run)
-    runs.push(again.length === 0 ? run : { ...run, output: `${run.output}\n${await ask(again)}` })
+    // Hosts of other clouds ask for the pods here, which is the same way.
+    const tasks = tasksWithoutPorts(plan, pod, [...pods, ...hosts.filter(({ cloud }) => cloud === pod.cloud)])
+    const ask = async (words: readonly string[]): Promise<string> =>
+      (await node.agent.run(probeScript(pod, words), { signal })).output
+    runs.push(await runTasks(pod, tasks, ask))
   })
   return runs
+}
+
+/** Speakers announce VIPs, but no service listens behind them. */
+export function tasksWithoutPorts(plan: Plan, pod: ProbePod, pods: readonly ProbePod[]): readonly ProbeTask[] {
+  return probeTasks(plan, pod, pods).filter((task) => !('by' in task && task.by === 'port'))
 }
 
 async function forEachPod(

@@ -3,6 +3,7 @@ import { type Finding, finding, hasErrors } from '../errors/finding.ts'
 import { applyAcceptances } from '../site/accept.ts'
 import type { Acceptance } from '../site/site.ts'
 import type { CheckResult } from '../verify/verify.ts'
+import type { MovedVip, VipMove } from './announce/move-vip.ts'
 import type { PolicyOutcome } from './apply-policies.ts'
 import { podNotAttached } from './findings.ts'
 
@@ -64,4 +65,49 @@ export function attachCheck(
     seen: `${count} pods`,
     findings: failed.map(({ from, reason }) => finding(podNotAttached, { from, reason })),
   }
+}
+
+export function multusCheck(findings: readonly Finding[], count: number): UnjudgedCheck {
+  return {
+    id: 'rehearse-multus',
+    title: 'Multus and whereabouts',
+    promise: 'Multus attaches a pod of each cloud to all its networks, with addresses of its spans, and releases them',
+    seen: `${count} attachments`,
+    findings,
+  }
+}
+
+export function announcementCheck(findings: readonly Finding[], count: number): UnjudgedCheck {
+  return {
+    id: 'rehearse-announcements',
+    title: 'Announcements',
+    promise: "MetalLB's speakers announce every VIP of the plan",
+    seen: `${count} VIPs`,
+    findings,
+  }
+}
+
+export function dnsCheck(findings: readonly Finding[], count: number): UnjudgedCheck {
+  return {
+    id: 'rehearse-dns',
+    title: 'DNS on its VIP',
+    promise: 'the DNS of every cloud answers a pod of another node on its VIP',
+    seen: `${count} VIPs`,
+    findings,
+  }
+}
+
+export function moveCheck(move: VipMove): UnjudgedCheck {
+  const seen = move.kind === 'moved' ? describeMove(move.vip) : 'no other node answers'
+  return {
+    id: 'rehearse-vip-move',
+    title: 'Loss of a node',
+    promise: 'another node answers for a VIP when the node that announces it is cut off',
+    seen,
+    findings: move.kind === 'moved' ? [] : [move.finding],
+  }
+}
+
+function describeMove({ address, from, to, seconds }: MovedVip): string {
+  return `${address} moved from ${from} to ${to} in ${seconds} s`
 }

@@ -25,10 +25,12 @@ export interface RehearsalScope {
   readonly nodes: number
   /** Names of clouds; empty means all. */
   readonly clouds: readonly string[]
+  /** Whether speakers announce the VIPs. */
+  readonly vips?: boolean
 }
 
-/** The part of a plan that is rehearsed. VIPs are left out: no speaker announces them here. */
-export function narrowPlan(plan: Plan, { nodes, clouds }: RehearsalScope): Plan {
+/** The part of a plan that is rehearsed. */
+export function narrowPlan(plan: Plan, { nodes, clouds, vips = false }: RehearsalScope): Plan {
   const kept = plan.from.cluster.nodes.slice(0, nodes)
   const names = new Set(kept.map(({ name }) => name))
   return {
@@ -39,7 +41,7 @@ export function narrowPlan(plan: Plan, { nodes, clouds }: RehearsalScope): Plan 
         ...cloud,
         networks: cloud.networks.map((network) => ({
           ...network,
-          vips: [],
+          vips: vips ? network.vips : [],
           nodes: network.nodes.filter(({ name }) => names.has(name)),
         })),
       })),

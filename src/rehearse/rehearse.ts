@@ -2,7 +2,10 @@
  * Rehearses a site: boots its nodes as virtual machines behind switches with its VLANs, applies its policies, attaches
  * pods, and tests what reaches what. Everything is in an enclosure that ends with this process.
  */
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { readData } from '../data/data.ts'
+import { repeatVips } from '../deploy/run-probes.ts'
 import { failure } from '../errors/failure.ts'
 import { hasErrors } from '../errors/finding.ts'
 import type { Plan } from '../plan/plan.ts'
@@ -10,20 +13,32 @@ import type { BuildContext } from '../sandbox/build/ensure-programs.ts'
 import { evaluateProbes } from '../verify/probe/probe-results.ts'
 import { type MatrixCell, reachMatrix } from '../verify/probe/reach-matrix.ts'
 import type { CheckResult } from '../verify/verify.ts'
+import { announcedObjects } from './announce/announced-objects.ts'
+import { prepareAnnouncer } from './announce/announcer.ts'
+import { askDns, planDnsVips } from './announce/dns-vip.ts'
+import { type MovedVip, moveVip, planMove } from './announce/move-vip.ts'
 import { applyPolicies, reapplyPolicies } from './apply-policies.ts'
 import { type Enclosure, openEnclosure } from './enclosure.ts'
 import { applyFault, type FaultName, type FaultyTopology } from './faults.ts'
 import { faultUnavailable } from './findings.ts'
+import { planHosts } from './hosts/host-plan.ts'
+import { connectHosts, probeHosts } from './hosts/hosts.ts'
 import { ensureNodeImage } from './image/node-image.ts'
-import { ensureOpenVswitch } from './image/open-vswitch.ts'
+import { ensureOpenVswitch } from './image/unpacked-packages.ts'
 import { endKept, recordKept } from './kept.ts'
 import { kernelSettings } from './kernel-settings.ts'
 import { ensureSavedMachine } from './machine/saved-machine.ts'
+import { planMultusPods } from './multus/multus-plan.ts'
+import { attachWithMultus } from './multus/multus-pods.ts'
 import { type RunningNode, startNode } from './nodes.ts'
 import { attachPods, probePods } from './probe-networks.ts'
 import {
+  announcementCheck,
   attachCheck,
+  dnsCheck,
   judgeCheck,
+  moveCheck,
+  multusCheck,
   policyCheck,
   reapplyCheck,
   removalCheck,
@@ -36,6 +51,7 @@ import {
   planPods,
   planPolicies,
   type RehearsalScope,
+  type RehearsedPod,
   spreadPolicies,
 } from './rehearsal-plan.ts'
 import { planRemoval, removeCloud } from './remove-cloud.ts'
@@ -65,17 +81,26 @@ export interface Rehearsal {
   readonly results: readonly CheckResult[]
   readonly matrix: readonly MatrixCell[]
   readonly phases: readonly Phase[]
+  /** The VIP of the node that was cut off, with the time that its move took. */
+  readonly vipMove?: MovedVip
   /** The process that holds the machines that are kept. */
   readonly keptBy?: number
 }
 
+/** Time for speakers on a busy machine to agree. */
+const VIP_PAUSE_MS = 10_000
+
 export async function rehearse(request: RehearseRequest, context: BuildContext): Promise<Rehearsal> {
   const { notify, signal } = context
-  const plan = narrowPlan(request.plan, request)
+  const announces = request.fault === undefined
+  // BGP routers are asked for VIPs, and pods on the segments are not.
+  const isAnswered = announces && request.plan.from.cluster.metallb.mode === 'layer2'
+  const plan = narrowPlan(request.plan, { ...request, vips: isAnswered })
   const topology = planTopology(request.plan, plan.from.cluster.nodes)
   const { topology: built, description, plugs } = breakTopology(request, topology)
   const policies = planPolicies(request.plan, plan)
   const pods = planPods(plan)
+  const hosts = planHosts(plan, topology, request.nodes)
   const settings = kernelSettings(request.plan)
   const phases: Phase[] = []
   if (description !== '') notify({ kind: 'announcement', text: `Built-in fault: ${description}` })
@@ -88,18 +113,27 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
     return result
   }
 
-  const { openVswitch, saved } = await phase('preparing image and machines', async () => ({
+  const { openVswitch, saved, announcer } = await phase('preparing image and machines', async () => ({
     openVswitch: await ensureOpenVswitch(context),
     saved: await ensureSavedMachine(await ensureNodeImage(context), context),
+    announcer: announces ? await prepareAnnouncer(request.plan, topology, context) : undefined,
   }))
   const enclosure = await openEnclosure()
   let isKept = false
   try {
     const { switches, nodes } = await phase('starting switches and nodes', async () => {
-      const running = await startSwitch(enclosure, openVswitch, built.switches, signal)
-      for (const plug of [...topology.routers, ...plugs]) await running.plug(plug)
+      const running = await startSwitch(
+        enclosure,
+        openVswitch,
+        [...built.switches, ...(announcer?.switches ?? [])],
+        signal,
+      )
+      for (const plug of [...topology.routers, ...plugs, ...(announcer?.plugs ?? [])]) await running.plug(plug)
+      await connectHosts(enclosure, running, hosts)
       const started = await Promise.all(
-        built.nodes.map((node) => startNode(enclosure, node, { saved, settings }, signal)),
+        built.nodes.map((node) =>
+          startNode(enclosure, node, { saved, settings, addressed: announcer?.addressed(node.name) ?? [] }, signal),
+        ),
       )
       return { switches: running, nodes: started }
     })
@@ -117,12 +151,16 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
     const check = (unjudged: UnjudgedCheck): void => {
       results.push(judgeCheck(unjudged, plan.from.accept))
     }
+    // It starts while nmstate works; an error is thrown where its result is needed.
+    const apiStart = announcer?.startApi(enclosure, signal)
+    apiStart?.catch(() => undefined)
     const outcomes = await phase('applying policies', () =>
       onEveryNode(policies, (node, nodePolicies) => applyPolicies(node, nodePolicies, signal)),
     )
+    let vipMove: MovedVip | undefined
     const finish = async (matrix: readonly MatrixCell[]): Promise<Rehearsal> => {
       await request.beforeEnd?.(enclosure)
-      const rehearsal = describe(plan, results, matrix, phases)
+      const rehearsal = { ...describe(plan, results, matrix, phases), ...(vipMove && { vipMove }) }
       if (!request.keep) return rehearsal
       for (const node of nodes) node.disconnect()
       await endKept(context.paths)
@@ -130,6 +168,20 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
       await enclosure.keep()
       isKept = true
       return { ...rehearsal, keptBy: enclosure.pid }
+    }
+    const testLosses = async (attached: readonly RehearsedPod[], busybox: string): Promise<void> => {
+      const removal = request.fault === undefined && !request.keep ? planRemoval(attached) : undefined
+      if (removal) {
+        const lost = await phase(`removing ${removal.cloud}`, () => removeCloud(removal, nodes, policies, signal))
+        check(removalCheck(lost, removal.cloud))
+      }
+      const target = isAnswered && !request.keep ? planMove(plan, topology) : undefined
+      if (target) {
+        const deps = { enclosure, switches, nodes, busybox, signal }
+        const move = await phase(`cutting off the node with ${target.address}`, () => moveVip(target, topology, deps))
+        check(moveCheck(move))
+        if (move.kind === 'moved') vipMove = move.vip
+      }
     }
     check(policyCheck(outcomes))
     if (hasErrors(results.flatMap(({ findings }) => findings))) return await finish([])
@@ -141,20 +193,41 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
       )
       check(reapplyCheck(changed, again.flatMap((nodePolicies) => nodePolicies.policies).length))
     }
+    if (announcer && apiStart) {
+      const api = await phase('starting the API server', () => apiStart)
+      const announced = announcedObjects(
+        request.plan,
+        narrowPlan(request.plan, { ...request, vips: true }),
+        announcer.nodes,
+      )
+      const silent = await phase('announcing VIPs', () => announcer.announce(enclosure, api, announced, nodes, signal))
+      check(announcementCheck(silent, announced.addresses.length))
+      // Before the other pods, which have the addresses that whereabouts gives out first.
+      const byMultus = planMultusPods(plan)
+      const differing = await phase('attaching pods with Multus', () => attachWithMultus(byMultus, nodes, api, signal))
+      check(multusCheck(differing, byMultus.flatMap(({ networks }) => networks).length))
+    }
     const { attached, failed } = await phase('attaching pods', () => attachPods(nodes, pods, signal))
     check(attachCheck(failed, pods.length))
-    const runs = await phase('testing reach and isolation', () =>
-      probePods(plan, nodes, attached, { program: readData('probe.sh'), signal }),
-    )
-    const findings = judgeSwitches(plan, topology, await switches.observe())
-    check(switchCheck(findings, topology.switches.flatMap(({ ports }) => ports).length))
-    // VIPs are not announced here, so there is nothing to say about them.
-    const checks = evaluateProbes(plan, runs, failed).filter(({ id }) => id !== 'probe-vips')
-    const removal = request.fault === undefined && !request.keep ? planRemoval(attached) : undefined
-    if (removal) {
-      const lost = await phase(`removing ${removal.cloud}`, () => removeCloud(removal, nodes, policies, signal))
-      check(removalCheck(lost, removal.cloud))
+    const busybox = path.join(openVswitch, 'bin/busybox')
+    const options = { program: readData('probe.sh'), signal }
+    const runs = await phase('testing reach and isolation', async () => {
+      const probes = await Promise.all([
+        probePods(plan, nodes, attached, { ...options, hosts }),
+        probeHosts(plan, hosts, attached, { ...options, enclosure, busybox }),
+      ])
+      return repeatVips(probes.flat(), () => sleep(VIP_PAUSE_MS, undefined, signal ? { signal } : {}))
+    })
+    const dns = isAnswered ? planDnsVips(plan, attached) : []
+    if (dns.length > 0) {
+      check(dnsCheck(await phase('asking DNS on its VIP', () => askDns(dns, nodes, attached, signal)), dns.length))
     }
+    const routers = [...topology.routers, ...(announcer?.routers ?? []), ...hosts.map(({ plug }) => plug)]
+    const connected = { ...topology, routers }
+    const findings = judgeSwitches(plan, connected, await switches.observe(built.switches.map(({ role }) => role)))
+    check(switchCheck(findings, topology.switches.flatMap(({ ports }) => ports).length))
+    const checks = evaluateProbes(plan, runs, failed).filter(({ id }) => isAnswered || id !== 'probe-vips')
+    await testLosses(attached, busybox)
     results.push(...checks)
     return await finish(reachMatrix(plan, runs))
   } finally {

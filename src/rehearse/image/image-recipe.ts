@@ -16,6 +16,8 @@ const nodePackages: readonly string[] = [
   // The probe's tests run with its tools, as in the default image of `verify --probe`, and start fast.
   'busybox-static',
   'nftables',
+  // The DNS of clouds, as on OpenStack's control plane.
+  'dnsmasq-base',
   'tcpdump',
 ]
 
@@ -36,7 +38,7 @@ export function imageKey({ suite, agent, customize, programs }: ImageRecipe): st
 }
 
 export interface BuildFolders {
-  /** `agent.sh`, `nmstatectl` and `cni/`. */
+  /** `agent.sh`, `nmstatectl`, `speaker` and `cni/`. */
   readonly files: string
   readonly customize: string
   readonly root: string

@@ -11,6 +11,7 @@ import { openEnclosure } from '../enclosure.ts'
 import { partFailed } from '../findings.ts'
 import { DISK_SIZE, type ImageRecipe, imageKey, nodeImageArgs } from './image-recipe.ts'
 import { ensureNmstatectl } from './nmstatectl.ts'
+import { markUsed, removeUnused } from './unused-folders.ts'
 
 export interface NodeImage {
   readonly key: string
@@ -20,11 +21,12 @@ export interface NodeImage {
   readonly disk: string
 }
 
-const PLUGINS = ['cni-bridge', 'cni-macvlan', 'cni-static'] as const
+const PLUGINS = ['cni-bridge', 'cni-host-local', 'cni-macvlan', 'cni-static', 'multus', 'whereabouts'] as const
+const PROGRAMS = [...PLUGINS, 'metallb-speaker'] as const
 
 export async function ensureNodeImage(context: BuildContext): Promise<NodeImage> {
   const nmstatectl = await ensureNmstatectl(context)
-  const plugins = await ensurePrograms(PLUGINS, context)
+  const plugins = await ensurePrograms(PROGRAMS, context)
   const programs = { nmstatectl, ...plugins }
   const recipe: ImageRecipe = {
     ...(await readDebianSources()),
@@ -39,16 +41,18 @@ export async function ensureNodeImage(context: BuildContext): Promise<NodeImage>
   const folder = path.join(context.paths.cache, 'rehearse', `image-${key}`)
   const { notify, signal } = context
   const waiting = 'waiting for another process that builds the node image'
-  await ensureFolder(folder, { what: 'the node image', waiting, notify, signal }, () =>
-    publishFolder(folder, (temporary) => build(recipe, programs, temporary, context)),
-  )
+  await ensureFolder(folder, { what: 'the node image', waiting, notify, signal }, async () => {
+    await publishFolder(folder, (temporary) => build(recipe, programs, temporary, context))
+    await removeUnused(folder)
+  })
+  await markUsed(folder)
   const file = (name: string): string => path.join(folder, name)
   return { key, folder, kernel: file('vmlinuz'), initrd: file('initrd'), disk: file('disk.qcow2') }
 }
 
 async function build(
   recipe: ImageRecipe,
-  programs: Readonly<Record<(typeof PLUGINS)[number] | 'nmstatectl', string>>,
+  programs: Readonly<Record<(typeof PROGRAMS)[number] | 'nmstatectl', string>>,
   out: string,
   { notify, signal }: BuildContext,
 ): Promise<void> {
@@ -63,6 +67,7 @@ async function build(
   await writeFile(folders.customize, recipe.customize)
   await writeFile(path.join(folders.files, 'agent.sh'), recipe.agent)
   await copyFile(programs.nmstatectl, path.join(folders.files, 'nmstatectl'))
+  await copyFile(programs['metallb-speaker'], path.join(folders.files, 'speaker'))
   for (const name of PLUGINS) {
     await copyFile(programs[name], path.join(folders.files, 'cni', name.replace('cni-', '')))
   }

@@ -31,11 +31,11 @@ export interface MachineSettings extends MachineFiles {
   readonly writable: boolean
 }
 
-/** NICs that a node may have: each has a slot of its own. */
-const NIC_SLOTS = 8
-const MEMORY_MIB = 320
+/** Eight NICs that a node may have, and one for the cluster: each has a slot of its own. */
+const NIC_SLOTS = 9
+const MEMORY_MIB = 288
 /** QEMU's own default takes 1 GiB for translated code after a while. */
-const TRANSLATION_MIB = 128
+const TRANSLATION_MIB = 112
 
 export const QEMU = 'qemu-system-x86_64'
 

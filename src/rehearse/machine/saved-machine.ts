@@ -1,6 +1,6 @@
 /** Boots a machine of an image once and saves it, so that every node of a rehearsal starts from there in seconds. */
 import { createHash } from 'node:crypto'
-import { access, constants } from 'node:fs/promises'
+import { access, constants, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { failure } from '../../errors/failure.ts'
 import { lastLines, succeeded } from '../../exec/process.ts'
@@ -9,6 +9,7 @@ import type { BuildContext } from '../../sandbox/build/ensure-programs.ts'
 import { openEnclosure } from '../enclosure.ts'
 import { machineFailed, partFailed } from '../findings.ts'
 import type { NodeImage } from '../image/node-image.ts'
+import { markUsed } from '../image/unused-folders.ts'
 import { saveMachine, startMachine } from './machine.ts'
 import { type Accelerator, type MachineFiles, machineHardware, QEMU } from './machine-args.ts'
 
@@ -23,23 +24,33 @@ const BOOT_MS: Readonly<Record<Accelerator, number>> = { kvm: 60_000, tcg: 900_0
 /** Before it is saved: drivers and programs that every node needs are in memory. */
 const PREPARE = [
   'systemctl is-system-running --wait >/dev/null',
-  'for module in virtio_net 8021q bridge macvlan bonding veth nf_tables; do modprobe $module; done',
-  'cat /usr/bin/nmstatectl /usr/sbin/NetworkManager /usr/bin/ping /bin/busybox /opt/cni/bin/* >/dev/null',
+  'for module in virtio_net 8021q bridge macvlan bonding veth nf_tables nft_chain_nat nft_redir; do modprobe $module; done',
+  // The other programs are large: what is not used of them must not take memory.
+  'cd /opt/cni/bin && cat /usr/bin/nmstatectl /usr/sbin/NetworkManager /usr/bin/ping /bin/busybox bridge macvlan static >/dev/null',
   'sync',
 ].join('\n')
 
 export async function ensureSavedMachine(image: NodeImage, context: BuildContext): Promise<SavedMachine> {
-  if (await mayUseKvm()) {
+  const { paths, notify, signal } = context
+  const failed = path.join(paths.cache, 'rehearse', 'kvm-failed')
+  const boot = await readText('/proc/sys/kernel/random/boot_id')
+  // One failure counts until the next boot: the attempt takes a minute.
+  if ((await mayUseKvm()) && (boot === '' || (await readText(failed)) !== boot)) {
     // KVM may exist and not work, in a nested machine for example: the proof is a machine that boots.
     try {
       return await ensureMachine(image, 'kvm', context)
     } catch (error) {
-      context.signal?.throwIfAborted()
+      signal?.throwIfAborted()
       if (!(error instanceof Error)) throw error
-      context.notify({ kind: 'progress', text: 'KVM does not work here: nodes are emulated' })
+      notify({ kind: 'progress', text: 'KVM does not work here: nodes are emulated' })
+      await writeFile(failed, boot)
     }
   }
   return ensureMachine(image, 'tcg', context)
+}
+
+function readText(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch(() => '')
 }
 
 async function mayUseKvm(): Promise<boolean> {
@@ -59,6 +70,7 @@ async function ensureMachine(image: NodeImage, accelerator: Accelerator, context
   await ensureFolder(folder, { what: 'the saved machine', waiting, notify, signal }, () =>
     publishFolder(folder, (temporary) => bootAndSave(image, accelerator, temporary, context)),
   )
+  await markUsed(folder)
   const { kernel, initrd } = image
   const file = (name: string): string => path.join(folder, name)
   return { accelerator, kernel, initrd, disk: file('disk.qcow2'), restoreFrom: file('memory') }

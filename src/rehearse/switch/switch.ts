@@ -7,7 +7,16 @@ import type { AddressRange } from '../../plan/plan.ts'
 import type { Enclosure } from '../enclosure.ts'
 import { partFailed } from '../findings.ts'
 import type { Switch } from '../topology.ts'
-import { bridgeName, dhcpSettings, type Plug, plugArgs, plugLines, switchArgs, tapLines } from './switch-commands.ts'
+import {
+  bridgeName,
+  dhcpSettings,
+  type Plug,
+  plugArgs,
+  plugLines,
+  plugPorts,
+  switchArgs,
+  tapLines,
+} from './switch-commands.ts'
 import {
   type ForwardingEntry,
   parseForwarding,
@@ -19,8 +28,8 @@ import {
 export interface RunningSwitch {
   /** Connects two VLANs of a switch, or a machine. */
   readonly plug: (plug: Plug) => Promise<void>
-  /** What the ports have carried so far. */
-  readonly observe: () => Promise<SwitchObservation>
+  /** What the ports of the switches with these roles have carried so far. */
+  readonly observe: (roles: readonly string[]) => Promise<SwitchObservation>
 }
 
 /** `folder` has the unpacked packages. */
@@ -89,14 +98,17 @@ export async function startSwitch(
   return {
     plug: async (plug) => {
       await run({ file: 'ip', args: ['-batch', '-'], input: plugLines(plug) })
+      // The switch in user space passes on segments without a checksum, which nodes drop.
+      for (const end of plugPorts(plug)) await run(program('sbin/ethtool', '-K', end, 'tx', 'off'))
       await configure(plugArgs(bridgeName(indexOf(plug.role)), plug))
       if (plug.kind === 'machine' && plug.lends) await lend(plug, plug.lends)
     },
-    observe: async () => {
+    observe: async (roles) => {
       const numbers = parsePorts(await configure(['--format=json', '--columns=name,ofport', 'list', 'Interface']))
       const forwarding: ForwardingEntry[] = []
       const switchOfPort = new Map<string, string>()
       for (const [index, { role }] of switches.entries()) {
+        if (!roles.includes(role)) continue
         const bridge = bridgeName(index)
         const names = (await configure(['list-ifaces', bridge])).split('\n').filter(Boolean)
         for (const name of names) switchOfPort.set(name, role)

@@ -1,7 +1,7 @@
 /** Virtual machines behind switches without the rest of a rehearsal, for tests of programs in nodes. */
 import { openEnclosure } from '../../../src/rehearse/enclosure.ts'
 import { ensureNodeImage } from '../../../src/rehearse/image/node-image.ts'
-import { ensureOpenVswitch } from '../../../src/rehearse/image/open-vswitch.ts'
+import { ensureOpenVswitch } from '../../../src/rehearse/image/unpacked-packages.ts'
 import { ensureSavedMachine } from '../../../src/rehearse/machine/saved-machine.ts'
 import { type RunningNode, startNode } from '../../../src/rehearse/nodes.ts'
 import { startSwitch } from '../../../src/rehearse/switch/switch.ts'
