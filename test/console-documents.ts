@@ -43,6 +43,7 @@ export interface ConsoleExample {
   readonly network: object
   readonly topologyItem: object
   readonly run: object
+  readonly stage: object
   readonly runEvents: readonly RunEvent[]
   readonly search: object
 }
@@ -234,6 +235,20 @@ function createExample(input: ViewInput, isFailed: boolean): ConsoleExample {
     network: { ...envelope, ...network },
     topologyItem: { ...envelope, ...item },
     run: { ...envelope, ...runDocument },
+    stage: {
+      ...envelope,
+      command: 'kubectl -n openstack2 describe openstackcontrolplane controlplane',
+      stage: 'rhoso2/control-plane',
+      pods: [
+        {
+          id: 'keystone-5d4f8c-b7x2k',
+          container: 'keystone-api',
+          phase: 'Running',
+          output: 'ERROR oslo_db.sqlalchemy.engines: the database of rhoso2 does not answer\n',
+          command: 'kubectl -n openstack2 logs keystone-5d4f8c-b7x2k -c keystone-api --previous',
+        },
+      ],
+    },
     runEvents,
     search: { ...envelope, ...search(input, '172.17.0.85') },
   }

@@ -52,6 +52,8 @@ export function App(): JSX.Element {
     shownBefore.current = view
     // A screen reader continues in the new view, and j starts with its first line.
     main.current?.focus()
+    // On a phone the menu is wider than the screen.
+    document.querySelector('.nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
     scrollTo(0, 0)
   }, [view, meta?.site])
   const View = components[view]

@@ -70,7 +70,7 @@ export function createActionRunner(options: ActionRunnerOptions): ActionRunner {
           const nonce = randomUUID()
           questions.clear()
           questions.set(nonce, words)
-          return { state: 'asks', question: question(action, clouds), confirm: nonce }
+          return { state: 'asks', ...askFor(action, clouds), confirm: nonce }
         })
       }
       const asked = questions.get(confirm)
@@ -103,7 +103,10 @@ function actionWords(
   return [action, ...fileOptions, ...clusterOptions, ...(action === 'doctor' ? [] : selected)]
 }
 
-function question(action: 'up' | 'down', clouds: readonly string[]): string {
-  if (action === 'up') return 'Apply these changes?'
-  return clouds.length > 0 ? `Take down ${clouds.join(', ')}? This deletes what is listed.` : 'Take every cloud down?'
+/** As `up` and `down` ask on a terminal: what cannot be undone is confirmed by its name. */
+function askFor(action: 'up' | 'down', clouds: readonly string[]): Pick<ActionState, 'question' | 'type'> {
+  if (action === 'up') return { question: 'Apply these changes?' }
+  return clouds.length > 0
+    ? { question: `Take down ${clouds.join(', ')}? This deletes what is listed.`, type: clouds.join(' ') }
+    : { question: 'Take every cloud down? This deletes what is listed.', type: 'all' }
 }

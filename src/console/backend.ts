@@ -12,6 +12,7 @@ export interface ConsoleBackend {
   readonly network: (cloud: string, network: string) => Promise<Answer>
   readonly topologyItem: (item: string) => Promise<Answer>
   readonly run: (run: string) => Promise<Answer>
+  readonly stage: (run: string, stage: string) => Promise<Answer>
   readonly runEvents: (run: string, from: number) => Promise<Answer>
   readonly deployment: (namespace: string, deployment: string) => Promise<Answer>
   readonly search: (query: string) => Promise<Answer>

@@ -3,76 +3,41 @@
  * the difference. Each document waits a multiple of its own cost, so that a busy cluster does not keep the console busy.
  */
 import { sameJson } from '../api/same-json.ts'
-import type { Clock } from '../clock/clock.ts'
 import { readUsage } from '../controllers/ipam/read-usage.ts'
 import { Failure, formatError } from '../errors/failure.ts'
 import type { Finding } from '../errors/finding.ts'
-import type { ActionRunner } from './actions.ts'
-import type { Answer, ConsoleBackend } from './backend.ts'
+import { renderDocuments } from '../render/render.ts'
+import type { ProbeRecord } from '../verify/probe/probe-record.ts'
+import type { Answer } from './backend.ts'
+import type { BackendOptions, RunningBackend } from './backend-options.ts'
 import { createLiveState } from './backend-state.ts'
 import type { Note } from './documents/common.ts'
 import type { HostsDocument } from './documents/hosts.ts'
-import type { Connection } from './documents/meta.ts'
-import { examineCluster } from './examine.ts'
+import type { OverviewDocument } from './documents/overview.ts'
+import { type ExaminedPlan, examineCluster } from './examine.ts'
 import { hostGroupKinds } from './live-kinds.ts'
-import type { LiveSource } from './live-source.ts'
 import { comparePatch, type Fields } from './patch.ts'
 import { createRefreshers } from './refresher.ts'
 import type { DocumentName } from './routes.ts'
-import type { RunStore } from './run-store.ts'
-import type { StreamHub } from './server/stream-hub.ts'
-import { recordUse } from './use-over-time.ts'
+import { readStage } from './stage-logs.ts'
+import { recordUse, type UseHistory } from './use-over-time.ts'
 import { buildAddressMap, buildNetwork, judgeOneMore } from './views/address-map.ts'
 import { buildFindings } from './views/findings-list.ts'
 import { buildHosts } from './views/hosts-matrix.ts'
 import { buildLab, type LabInput } from './views/lab.ts'
 import { buildMeta } from './views/meta.ts'
-import { buildOverview } from './views/overview.ts'
+import { listNotes } from './views/notes.ts'
+import { buildOverview, type HostSummary, summarizeHosts } from './views/overview.ts'
 import { buildRun, buildRunLine } from './views/runs.ts'
 import { search } from './views/search.ts'
 import { buildTopology, buildTopologyItem } from './views/topology.ts'
 import { commandLine, type Examination, type HostsInput, type PlannedSite, type ViewInput } from './views/view-input.ts'
 
-export interface BackendOptions {
-  readonly program: { readonly name: string; readonly version: string }
-  readonly server: string
-  readonly hub: StreamHub
-  readonly clock: Clock
-  readonly site?: { readonly read: () => Promise<PlannedSite> }
-  readonly live?: LiveSource
-  /** Clouds by namespace that are known without a plan. */
-  readonly namespaces?: readonly string[]
-  readonly runs: RunStore
-  readonly lab?: { readonly file: string; readonly read: () => Promise<LabInput> }
-  readonly actions?: ActionRunner
-  readonly title: (code: string) => string
-  /** What fails for the moment. */
-  readonly verbose?: ((text: string) => void) | undefined
-  readonly fileOptions: readonly string[]
-  readonly clusterOptions: readonly string[]
-}
-
-export interface RunningBackend extends ConsoleBackend {
-  /** The site file or its lock changed. */
-  readonly siteChanged: () => void
-  readonly clusterChanged: (change: ClusterNotice) => void
-  /** Objects of one more kind are known. */
-  readonly clusterListed: () => void
-  readonly connectionChanged: (connection: Connection) => void
-  readonly runsChanged: () => void
-  readonly close: () => Promise<void>
-}
-
-export interface ClusterNotice {
-  readonly groupKind: string
-  readonly object: Parameters<ReturnType<typeof createLiveState>['change']>[0]
-  readonly isDeleted: boolean
-}
-
 const HOSTS_AGAIN_MS = 60_000
 const AGE_MS = 5_000
+const LAB_AGAIN_MS = 5_000
+const FLEET_AGAIN_MS = 30_000
 const EVENTS_PER_PAGE = 2_000
-const MAX_NOTES = 30
 
 export function createBackend(options: BackendOptions): RunningBackend {
   const { hub, clock, live: source, runs } = options
@@ -80,10 +45,16 @@ export function createBackend(options: BackendOptions): RunningBackend {
   const bodies = new Map<DocumentName, Fields>()
   let planned: PlannedSite | undefined
   let planFindings: readonly Finding[] | undefined
+  let rendered: ExaminedPlan | undefined
   let oneMore: ViewInput['oneMore']
   let hosts: HostsInput | undefined
+  let hostSummary: HostSummary | undefined
   let examination: Examination | undefined
+  let probe: ProbeRecord | undefined
   let lab: LabInput | undefined
+  let sites: OverviewDocument['sites'] = []
+  let history: UseHistory | undefined
+  let historyProblem: string | undefined
   let isLoaded = source === undefined
   const use = new Map<string, HostsDocument['use'][number]>()
 
@@ -105,6 +76,7 @@ export function createBackend(options: BackendOptions): RunningBackend {
     ...(state && isLoaded && { live: state.site() }),
     ...(hosts && { hosts }),
     ...(examination && { examination }),
+    ...(probe && { probe }),
     cloudName,
     title: options.title,
     fileOptions: options.fileOptions,
@@ -141,7 +113,9 @@ export function createBackend(options: BackendOptions): RunningBackend {
         ...input(),
         findings: (bodies.get('findings') ?? build('findings')) as ReturnType<typeof buildFindings>,
         pools: state?.pools(planned) ?? new Map(),
+        sites,
         ...(lastRun && { lastRun }),
+        ...(hostSummary && { hostSummary }),
       })
     },
     addresses: () => buildAddressMap(input()),
@@ -155,21 +129,8 @@ export function createBackend(options: BackendOptions): RunningBackend {
 
   const notes = (name: DocumentName): readonly Note[] => {
     if (!source || name === 'lab' || name === 'runs') return []
-    const connection = source.connection()
-    return [
-      ...(connection.kind === 'lost'
-        ? [{ kind: 'lost', text: `the API server does not answer: ${connection.reason ?? 'unknown'}` } as const]
-        : []),
-      ...(isLoaded ? [] : [{ kind: 'loading', text: 'the cluster is being read' } as const]),
-      ...source
-        .unread()
-        .filter(({ cause }) => cause === 'forbidden' || cause === 'failed')
-        .slice(0, MAX_NOTES)
-        .map(({ kind, reason, cause }) => ({
-          kind: cause === 'forbidden' ? ('denied' as const) : ('unread' as const),
-          text: `${kind}: ${reason}`,
-        })),
-    ]
+    const input = { connection: source.connection(), isLoaded, unread: source.unread() }
+    return listNotes(input, name === 'hosts' ? historyProblem : undefined)
   }
   function build(name: DocumentName): Fields | undefined {
     const body = builders[name]()
@@ -183,6 +144,11 @@ export function createBackend(options: BackendOptions): RunningBackend {
     bodies.set(name, after)
     const patch = before && comparePatch(before, after, sameJson)
     if (patch) hub.publish({ kind: 'patch', document: name, ...patch })
+  }
+  /** Every address and every edge of fifty clouds take longer than all else, so they are computed when a page asks. */
+  const invalidate = (name: 'addresses' | 'topology'): void => {
+    bodies.delete(name)
+    hub.publish({ kind: 'changed', route: name })
   }
   const document = async (name: DocumentName): Promise<Answer> => {
     await started
@@ -204,6 +170,7 @@ export function createBackend(options: BackendOptions): RunningBackend {
       planFindings = thrown.findings
       planned = undefined
     }
+    probe = planned && (await options.readProbe?.(planned.plan.site))
     state?.load()
   }
   const readHosts = async (): Promise<void> => {
@@ -215,14 +182,34 @@ export function createBackend(options: BackendOptions): RunningBackend {
     const index = source.index()
     const subnets = readUsage(index)
     const time = new Date(clock.now()).toISOString()
-    recordUse(use, subnets, time, cloudName)
+    history ??= await readHistory()
+    recordUse(use, subnets, { time, cloudName, history: history ?? [] })
     const deployments = index.all('dataplane.openstack.org/OpenStackDataPlaneDeployment')
     hosts = { ...gathered, certificates, deployments, subnets }
+    hostSummary = summarizeHosts(hosts)
+  }
+  /** Undefined if it cannot be read now; it is asked again with the next sample. */
+  const readHistory = async (): Promise<UseHistory | undefined> => {
+    historyProblem = undefined
+    try {
+      return await options.readUse?.(end.signal)
+    } catch (thrown) {
+      historyProblem = `the use of addresses before this console was started cannot be read: ${formatError(thrown)}`
+      return undefined
+    }
   }
   const examine = async (): Promise<void> => {
     if (!source || !isLoaded) return
     const evidence = await source.gather.evidence([...namespaces().keys()], end.signal)
-    examination = await examineCluster(source, evidence, planned?.plan, clock.now())
+    probe = planned && (await options.readProbe?.(planned.plan.site))
+    examination = await examineCluster(source, evidence, renderPlanned(), clock)
+  }
+  /** Rendering takes longer than most checks, and the plan seldom changes. */
+  const renderPlanned = (): ExaminedPlan | undefined => {
+    if (!planned) return undefined
+    const { plan } = planned
+    if (rendered?.plan !== plan) rendered = { plan, documents: renderDocuments(plan) }
+    return rendered
   }
   const readLab = async (): Promise<void> => {
     if (options.lab) lab = await options.lab.read()
@@ -240,7 +227,8 @@ export function createBackend(options: BackendOptions): RunningBackend {
       minMs: 250,
       costFactor: 4,
       work: () => {
-        for (const name of ['addresses', 'topology'] as const) if (bodies.has(name)) publish(name)
+        invalidate('addresses')
+        invalidate('topology')
         hub.publish({ kind: 'changed', route: 'network' })
       },
     },
@@ -260,7 +248,23 @@ export function createBackend(options: BackendOptions): RunningBackend {
         await examine()
         publish('findings')
         refreshers.overview.request()
-        if (bodies.has('topology')) publish('topology')
+        invalidate('topology')
+      },
+    },
+    lab: {
+      minMs: 1_000,
+      costFactor: 8,
+      work: async () => {
+        await readLab()
+        publish('lab')
+      },
+    },
+    fleet: {
+      minMs: 1_000,
+      costFactor: 2,
+      work: async () => {
+        if (options.fleet) sites = await options.fleet.read(end.signal)
+        refreshers.overview.request()
       },
     },
     reload: {
@@ -279,7 +283,8 @@ export function createBackend(options: BackendOptions): RunningBackend {
       costFactor: 2,
       work: async () => {
         await readSite()
-        for (const name of ['meta', 'addresses', 'topology', 'findings', 'overview'] as const) publish(name)
+        for (const name of ['meta', 'findings', 'overview'] as const) publish(name)
+        refreshers.slow.request()
         refreshers.findings.request()
       },
     },
@@ -288,27 +293,30 @@ export function createBackend(options: BackendOptions): RunningBackend {
   const start = async (): Promise<void> => {
     await Promise.all([readSite(), readLab().catch(() => undefined)])
     void loadLive().catch(() => undefined)
+    if (options.fleet) repeat(FLEET_AGAIN_MS, refreshers.fleet.request)
+    if (options.lab) repeat(LAB_AGAIN_MS, refreshers.lab.request)
+    if (!source) return
     repeat(AGE_MS, () => {
       state?.age()
       refreshers.overview.request()
     })
-    repeat(HOSTS_AGAIN_MS, () => refreshers.hosts.request())
+    repeat(HOSTS_AGAIN_MS, refreshers.hosts.request)
   }
   const loadLive = async (): Promise<void> => {
     if (!source || !state) return
     await source.ready
     isLoaded = true
     state.load()
-    for (const name of ['meta', 'overview', 'addresses', 'topology'] as const) publish(name)
+    for (const name of ['meta', 'overview'] as const) publish(name)
+    refreshers.slow.request()
     refreshers.hosts.request()
     refreshers.findings.request()
   }
   const repeat = (ms: number, work: () => void): void => {
-    if (!source) return
     const next = async (): Promise<void> => {
       while (!end.signal.aborted) {
-        await clock.sleep(ms, end.signal)
         work()
+        await clock.sleep(ms, end.signal)
       }
     }
     void next().catch(() => undefined)
@@ -327,6 +335,12 @@ export function createBackend(options: BackendOptions): RunningBackend {
     network: (cloud, network) => answer(() => buildNetwork(input(), cloud, network), 'addresses'),
     topologyItem: (item) => answer(() => buildTopologyItem(buildTopology(input()), item), 'topology'),
     run: (run) => answer(() => describeRun(run), 'runs'),
+    stage: async (run, id) => {
+      const stage = describeRun(run)?.stages.find((line) => line.id === id)
+      if (!stage) return undefined
+      const body = await readStage(stage, source, end.signal)
+      return answer(() => body, 'overview')
+    },
     runEvents: async (run, from) => {
       const events = runs.events(run, from, EVENTS_PER_PAGE)
       const next = events && events.length === EVENTS_PER_PAGE ? { next: from + events.length } : {}
@@ -341,7 +355,7 @@ export function createBackend(options: BackendOptions): RunningBackend {
           command,
           namespace,
           deployment,
-          logs: logs.map(({ service, output }, index) => ({ id: String(index), service, pod: '', output })),
+          logs: logs.map(({ service, pod = '', output }, index) => ({ id: String(index), service, pod, output })),
         }),
         'hosts',
       )

@@ -6,6 +6,7 @@ import type { Finding } from '../errors/finding.ts'
 import type { HostState } from '../hosts/judge-hosts.ts'
 import type { RunLog } from '../hosts/run-logs.ts'
 import type { Connection, MetaDocument } from './documents/meta.ts'
+import type { LogOfContainer } from './views/pods-behind.ts'
 
 export interface LiveSource {
   readonly description: MetaDocument['source']
@@ -27,7 +28,10 @@ export interface Gatherers {
   readonly certificates: (signal: AbortSignal) => Promise<readonly CertificateState[]>
   /** With the keys of referenced Secrets, for the doctor. */
   readonly evidence: (namespaces: readonly string[], signal: AbortSignal) => Promise<Snapshot>
+  /** Of every service of a deployment, the last attempt. */
   readonly logs: (namespace: string, deployment: string, signal: AbortSignal) => Promise<readonly RunLog[]>
+  /** The end of a container's log, or why it cannot be read. */
+  readonly podLog: (pod: KubeObject, log: LogOfContainer, signal: AbortSignal) => Promise<string>
 }
 
 export interface GatheredHosts {

@@ -22,6 +22,8 @@ export const routes = {
   run: '/api/runs/:run',
   /** `?from=N`: events from this index on. */
   runEvents: '/api/runs/:run/events',
+  /** The object behind one stage, and the logs of its pods. */
+  stage: '/api/runs/:run/stages/:stage',
   hosts: '/api/hosts',
   /** Ansible's output of one deployment. */
   deployment: '/api/hosts/:namespace/:deployment',

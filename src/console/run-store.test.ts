@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { appendFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -75,5 +76,68 @@ describe('records of runs', () => {
     expect(runRecordFolder({ XDG_STATE_HOME: '/state', HOME: '/home/me' })).toBe('/state/stackloom/runs')
     expect(runRecordFolder({ HOME: '/home/me' })).toBe('/home/me/.local/state/stackloom/runs')
     expect(runRecordFolder({})).toBeUndefined()
+  })
+})
+
+describe('a record from elsewhere', () => {
+  const event = (fields: object): object => ({ time: '2026-01-01T00:00:00Z', run: 'r', ...fields })
+  const started = event({ kind: 'run-started', what: 'up', stages: [{ id: 'a', stage: 'a', after: [] }] })
+
+  it.each([
+    ['no stages', event({ kind: 'run-started', what: 'up' })],
+    ['stages that are none', event({ kind: 'run-started', what: 'up', stages: [null] })],
+    [
+      'a stage that comes after a number',
+      event({ kind: 'run-started', what: 'up', stages: [{ id: 'a', stage: 'a', after: 7 }] }),
+    ],
+    ['a finding that is none', event({ kind: 'finding', finding: null })],
+    [
+      'a finding without a remedy',
+      event({ kind: 'finding', finding: { code: 'SL1000', severity: 'error', message: 'x' } }),
+    ],
+    ['an object as reason', event({ kind: 'waiting', stage: 'a', reason: { a: 1 } })],
+    ['an outcome that does not exist', event({ kind: 'stage-finished', stage: 'a', outcome: '__proto__', ms: 1 })],
+    ['a change that does not exist', event({ kind: 'applied', stage: 'a', change: 'constructor' })],
+    ['a text as duration', event({ kind: 'run-finished', outcome: 'done', ms: 'long' })],
+    ['no date', { ...event({ kind: 'stage-started', stage: 'a' }), time: 'now' }],
+    ['a list', []],
+  ])('is shown without an event that has %s', (_, line) => {
+    const file = path.join(base, 'elsewhere.jsonl')
+    writeFileSync(file, `${JSON.stringify(started)}\n${JSON.stringify(line)}\n`)
+    const { store: opened, received } = open(undefined, [file])
+    expect(received).toEqual([started])
+    expect(opened.find('elsewhere')?.view).toMatchObject({ what: 'up', findings: [] })
+    expect(opened.events('elsewhere', 0, 10)).toEqual([started])
+  })
+
+  it('is shown without a line that is too long for an event', () => {
+    const file = path.join(base, 'long.jsonl')
+    writeFileSync(file, `${'['.repeat(40 << 20)}\n${JSON.stringify(started)}\n`)
+    expect(open(undefined, [file]).received).toEqual([started])
+  })
+
+  it('has at most ten thousand stages, however many it announces', () => {
+    const file = path.join(base, 'stages.jsonl')
+    const announce = (first: number): string =>
+      JSON.stringify({
+        ...started,
+        stages: Array.from({ length: 6_000 }, (_, n) => ({ id: `${first + n}`, stage: 'a', after: [] })),
+      })
+    writeFileSync(file, [0, 6_000, 12_000].map((first) => `${announce(first)}\n`).join(''))
+    expect(open(undefined, [file]).store.find('stages')?.view.stages.size).toBe(10_000)
+  })
+
+  it('is read on after an event that cannot be shown', async () => {
+    const file = path.join(base, 'grows.jsonl')
+    writeFileSync(file, '{"kind":"run-started","time":"2026-01-01T00:00:00Z","run":"r"}\n')
+    const { received } = open(undefined, [file])
+    appendFileSync(file, `${JSON.stringify(started)}\n`)
+    await vi.waitUntil(() => received.length === 1, { timeout: 30_000 })
+  })
+
+  it('may be a named pipe or a device, which has no events', () => {
+    const pipe = path.join(base, 'pipe.jsonl')
+    execFileSync('mkfifo', [pipe])
+    expect(open(undefined, [pipe, '/dev/zero', base]).store.runs()).toEqual([])
   })
 })

@@ -37,6 +37,8 @@ export interface RunView {
 
 /** More findings of one run repeat the same problem. */
 const MAX_FINDINGS = 200
+/** More than the stages of a hundred clouds: a record from elsewhere could announce others without end. */
+const MAX_STAGES = 10_000
 
 export function createRunView(): RunView {
   return { what: '', startedAt: 0, lastEventAt: 0, stages: new Map(), findings: [] }
@@ -49,7 +51,7 @@ export function applyEvent(view: RunView, event: RunEvent): void {
   if (event.kind === 'run-started') {
     view.what = event.what
     view.startedAt = time
-    for (const ref of event.stages) view.stages.set(ref.id, stageView(ref))
+    for (const ref of event.stages) if (view.stages.size < MAX_STAGES) view.stages.set(ref.id, stageView(ref))
     return
   }
   if (event.kind === 'run-finished') {

@@ -10,25 +10,41 @@ import { actions, fetchJson, recordAction } from '../state/store.ts'
 import { CommandLine } from './command-line.tsx'
 import { Mark } from './mark.tsx'
 
-type Action = MetaDocument['actions'][number]
+interface Started {
+  readonly id: string
+  /** The clouds that it is limited to; all without one. */
+  readonly clouds: readonly string[]
+}
+
+/** More clouds than this make too long a menu; a terminal has `--cloud`. */
+const MENU_CLOUDS = 12
+
+/** Actions for the site, and those that change something also for each cloud. */
+function listChoices({ actions: known, clouds }: MetaDocument): readonly { value: string; title: string }[] {
+  return known.flatMap(({ id, title, confirm }) => {
+    const each = confirm && clouds.length > 1
+    const whole = { value: id, title: each ? `${title} all clouds` : title }
+    if (!each || clouds.length > MENU_CLOUDS) return [whole]
+    return [whole, ...clouds.map(({ name }) => ({ value: `${id} ${name}`, title: `${title} ${name}` }))]
+  })
+}
 
 export function Actions({ meta }: { readonly meta: MetaDocument | undefined }): JSX.Element | null {
-  const started = useSignal('')
+  const started = useSignal<Started>({ id: '', clouds: [] })
   const problem = useSignal('')
   if (!meta || meta.actions.length === 0) return null
-  const start = async (action: Action, confirm?: string): Promise<void> => {
-    const { value, problem: failure } = await fetchJson<ActionState>(fillRoute('action', { action: action.id }), {
+  const start = async (action: ActionState['action'], clouds: readonly string[], confirm?: string): Promise<void> => {
+    const { value, problem: failure } = await fetchJson<ActionState>(fillRoute('action', { action }), {
       method: 'POST',
       headers: { [ACTION_HEADER]: '1', 'content-type': 'application/json' },
-      body: JSON.stringify({ ...(confirm !== undefined && { confirm }) }),
+      body: JSON.stringify({ ...(clouds.length > 0 && { clouds }), ...(confirm !== undefined && { confirm }) }),
     })
     problem.value = failure ? `${failure.message} ${failure.remedy}` : ''
     if (!value) return
     recordAction(value)
-    started.value = value.id
+    started.value = { id: value.id, clouds }
   }
-  const state = actions.value.get(started.value)
-  const action = meta.actions.find(({ id }) => id === state?.action)
+  const state = actions.value.get(started.value.id)
   return (
     <>
       <label class="actions">
@@ -36,14 +52,15 @@ export function Actions({ meta }: { readonly meta: MetaDocument | undefined }): 
         <select
           value=""
           onChange={(event) => {
-            const chosen = meta.actions.find(({ id }) => id === event.currentTarget.value)
+            const [id, cloud] = event.currentTarget.value.split(' ')
             event.currentTarget.value = ''
-            if (chosen) void start(chosen)
+            const chosen = meta.actions.find((action) => action.id === id)
+            if (chosen) void start(chosen.id, cloud === undefined ? [] : [cloud])
           }}
         >
           <option value="">Actions</option>
-          {meta.actions.map(({ id, title }) => (
-            <option key={id} value={id}>
+          {listChoices(meta).map(({ value, title }) => (
+            <option key={value} value={value}>
               {title}
             </option>
           ))}
@@ -58,9 +75,9 @@ export function Actions({ meta }: { readonly meta: MetaDocument | undefined }): 
         <ActionDialog
           key={state.id}
           state={state}
-          confirm={() => (action ? start(action, state.confirm) : Promise.resolve())}
+          confirm={() => start(state.action, started.value.clouds, state.confirm)}
           close={() => {
-            started.value = ''
+            started.value = { id: '', clouds: [] }
           }}
         />
       )}
@@ -97,24 +114,37 @@ function ActionDialog({ state, confirm, close }: ActionDialogProps): JSX.Element
             void confirm()
           }}
         >
-          <p>{state.question}</p>
-          <label>
-            {`Type ${state.confirm} to confirm `}
-            <input
-              type="text"
-              value={typed.value}
-              onInput={(event) => {
-                typed.value = event.currentTarget.value
-              }}
-            />
-          </label>
-          <button type="submit" class="danger" disabled={typed.value !== state.confirm}>
+          <p>
+            <b>{state.question}</b>
+          </p>
+          {state.type !== undefined && (
+            <label>
+              {`Type ${state.type} to confirm `}
+              <input
+                type="text"
+                autocomplete="off"
+                value={typed.value}
+                onInput={(event) => {
+                  typed.value = event.currentTarget.value
+                }}
+              />
+            </label>
+          )}
+          <button
+            type="submit"
+            class={state.type === undefined ? 'main' : 'danger'}
+            disabled={typed.value !== (state.type ?? '')}
+          >
             {`Run ${state.action}`}
           </button>
         </form>
       )}
       <p class="dialog-end">
-        {state.run && <a href={linkTo('run', { run: state.run })}>Watch the run</a>}
+        {state.command.includes(' --yes ') && (
+          <a href={linkTo('run')} onClick={() => dialog.current?.close()}>
+            Watch the run
+          </a>
+        )}
         <button type="button" onClick={() => dialog.current?.close()}>
           Close
         </button>

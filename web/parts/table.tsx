@@ -1,6 +1,7 @@
 /** A table of rows that j and k move through; long tables show their first rows and a button for more. */
 import { useSignal } from '@preact/signals'
-import type { ComponentChildren, JSX } from 'preact'
+import type { ComponentChildren, JSX, VNode } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
 
 export interface Column<Row> {
   readonly title: string
@@ -16,16 +17,31 @@ interface TableProps<Row> {
   readonly keyOf: (row: Row) => string
   /** The link that a row opens. */
   readonly linkOf?: (row: Row) => string
+  /** Opens a row in place of its link, where the link would forget something of the view. */
+  readonly onOpen?: (row: Row) => void
   readonly selected?: string
   /** On a narrow screen each row is a card. */
   readonly cards?: boolean
 }
 
-const FIRST_ROWS = 200
+const FIRST_ROWS = 100
+/** A screen shows no more than these. The others follow in parts, so that none of them delays a frame. */
+const ROWS_PER_FRAME = 24
 
 export function Table<Row>(props: TableProps<Row>): JSX.Element {
   const { caption, columns, rows, cards } = props
   const limit = useSignal(FIRST_ROWS)
+  const drawn = useSignal(ROWS_PER_FRAME)
+  const wanted = Math.min(rows.length, limit.value)
+  const isComplete = drawn.value >= wanted
+  useEffect(() => {
+    if (isComplete) return undefined
+    const timer = setTimeout(() => {
+      drawn.value += ROWS_PER_FRAME
+    })
+    return () => clearTimeout(timer)
+  }, [isComplete, drawn.value])
+  const rowOf = useRows(props)
   return (
     <div class="scroll">
       <table class={cards ? 'cards' : ''}>
@@ -39,13 +55,9 @@ export function Table<Row>(props: TableProps<Row>): JSX.Element {
             ))}
           </tr>
         </thead>
-        <tbody>
-          {rows.slice(0, limit.value).map((row) => (
-            <TableRow key={props.keyOf(row)} row={row} {...props} />
-          ))}
-        </tbody>
+        <tbody>{rows.slice(0, Math.min(limit.value, drawn.value)).map(rowOf)}</tbody>
       </table>
-      {rows.length > limit.value && (
+      {isComplete && rows.length > limit.value && (
         <button
           type="button"
           class="more"
@@ -60,17 +72,57 @@ export function Table<Row>(props: TableProps<Row>): JSX.Element {
   )
 }
 
-function TableRow<Row>(props: TableProps<Row> & { readonly row: Row }): JSX.Element {
-  const { columns, row, keyOf, linkOf, selected } = props
-  const key = keyOf(row)
-  const link = linkOf?.(row)
-  const open = link === undefined ? undefined : () => void (location.hash = link)
+interface DrawnRow<Row> {
+  readonly row: Row
+  readonly link: string | undefined
+  readonly isSelected: boolean
+  readonly node: VNode
+}
+
+/** Draws a row, or returns it as it was drawn before: of fifty clouds most changes are about one. */
+function useRows<Row>(props: TableProps<Row>): (row: Row) => VNode {
+  const { columns, rows, keyOf, linkOf, onOpen, selected } = props
+  const known = useRef(new Map<string, DrawnRow<Row>>())
+  // Rows that are gone are forgotten now and then.
+  if (known.current.size > 2 * rows.length + FIRST_ROWS) known.current.clear()
+  return (row) => {
+    const key = keyOf(row)
+    const link = linkOf?.(row)
+    const isSelected = selected === key
+    const before = known.current.get(key)
+    if (before?.row === row && before.link === link && before.isSelected === isSelected) return before.node
+    const node = <TableRow key={key} {...{ columns, row, link, isSelected, onOpen }} />
+    known.current.set(key, { row, link, isSelected, node })
+    return node
+  }
+}
+
+interface TableRowProps<Row> extends Pick<TableProps<Row>, 'columns'> {
+  readonly row: Row
+  readonly link: string | undefined
+  readonly isSelected: boolean
+  readonly onOpen: ((row: Row) => void) | undefined
+}
+
+function TableRow<Row>({ columns, row, link, isSelected, onOpen }: TableRowProps<Row>): JSX.Element {
+  const open = (event: MouseEvent): void => {
+    const isLink = event.target instanceof Element && event.target.closest('a') !== null
+    // The browser follows a link, also into another tab.
+    if (event.ctrlKey || event.metaKey || (isLink && !onOpen)) return
+    if (onOpen) {
+      event.preventDefault()
+      onOpen(row)
+    } else if (link !== undefined) location.hash = link
+  }
   return (
-    <tr class={`${link ? 'opens' : ''}${selected === key ? ' selected' : ''}`} onClick={open}>
+    <tr
+      class={`${link ? 'opens' : ''}${isSelected ? ' selected' : ''}`}
+      onClick={link === undefined ? undefined : open}
+    >
       {columns.map(({ title, kind, cell }, index) => (
         <td key={title} class={kind ?? ''} data-title={title}>
           {index === 0 && link ? (
-            <a data-item href={link} aria-current={selected === key ? 'true' : undefined}>
+            <a data-item href={link} aria-current={isSelected ? 'true' : undefined}>
               {cell(row)}
             </a>
           ) : (

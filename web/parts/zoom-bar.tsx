@@ -1,6 +1,7 @@
 /** A bar with single addresses that can be zoomed: by a span, a dragged range, buttons, or Ctrl and the wheel. */
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
 import type { AddressMark, NetworkDocument } from '../../src/console/documents/addresses.ts'
 import { param, setParams } from '../state/location.ts'
 import { SubnetBar } from './subnet-bar.tsx'
@@ -24,9 +25,20 @@ interface ZoomBarProps {
 
 /** A mark this near to the pointer is the one that is meant, in pixels. */
 const NEAR = 8
+const WHEEL_END_MS = 150
 
 export function ZoomBar({ subnet, marks }: ZoomBarProps): JSX.Element {
-  const window = parseWindow(param('zoom'))
+  // While the wheel turns only this bar is drawn again; the address, which draws the whole view, follows at the end.
+  const turning = useSignal<Window | undefined>(undefined)
+  const window = turning.value ?? parseWindow(param('zoom'))
+  useEffect(() => {
+    if (!turning.value) return undefined
+    const timer = setTimeout(() => {
+      if (turning.value) zoomTo(turning.value)
+      turning.value = undefined
+    }, WHEEL_END_MS)
+    return () => clearTimeout(timer)
+  }, [turning.value])
   const near = useSignal<AddressMark | undefined>(undefined)
   const drag = useSignal<Window | undefined>(undefined)
   const selected = marks.find(({ id }) => id === param('selected'))
@@ -37,8 +49,10 @@ export function ZoomBar({ subnet, marks }: ZoomBarProps): JSX.Element {
     const pointer = fractionAt(event, box)
     const limit = (NEAR / box.width) * (window.to - window.from)
     const distance = ({ position }: AddressMark): number => Math.abs(position - pointer)
-    const found = marks.toSorted((a, b) => distance(a) - distance(b))[0]
-    return found && distance(found) <= limit ? found : undefined
+    return marks.reduce<AddressMark | undefined>(
+      (best, mark) => (distance(mark) <= (best ? distance(best) : limit) ? mark : best),
+      undefined,
+    )
   }
   return (
     <div class="zoom">
@@ -69,7 +83,7 @@ export function ZoomBar({ subnet, marks }: ZoomBarProps): JSX.Element {
           if (!event.ctrlKey) return
           event.preventDefault()
           const around = fractionAt(event, event.currentTarget.getBoundingClientRect())
-          zoomTo(scaleWindow(window, event.deltaY > 0 ? 1.25 : 0.8, around))
+          turning.value = scaleWindow(window, event.deltaY > 0 ? 1.25 : 0.8, around)
         }}
       >
         <SubnetBar subnet={subnet} window={window} tall />

@@ -15,6 +15,7 @@ import type { RunsDocument } from '../../src/console/documents/runs.ts'
 import type { PatchEvent, StreamEvent } from '../../src/console/documents/stream.ts'
 import type { TopologyDocument } from '../../src/console/documents/topology.ts'
 import { type DocumentName, fillRoute, routes } from '../../src/console/routes.ts'
+import { route } from './location.ts'
 import { applyPatch } from './patch.ts'
 
 export interface Documents {
@@ -43,6 +44,8 @@ interface Slot {
   readonly state: Signal<Loaded<Documents[DocumentName]>>
   /** Patches that arrive while the document is being loaded. */
   waiting?: PatchEvent[]
+  /** Set where the document changed while it was being loaded. */
+  isOld?: boolean
 }
 
 const slots = new Map<DocumentName, Slot>()
@@ -73,14 +76,21 @@ export function useDocument<Name extends DocumentName>(name: Name): Loaded<Docum
 }
 
 async function loadDocument(name: DocumentName, slot: Slot): Promise<void> {
-  slot.waiting = []
+  if (slot.waiting) {
+    slot.isOld = true
+    return
+  }
+  const waiting: PatchEvent[] = []
+  slot.waiting = waiting
   const loaded = await fetchJson<Documents[DocumentName]>(fillRoute(name))
-  const waiting: readonly PatchEvent[] = slot.waiting
   delete slot.waiting
   // A document that was shown before stays on the screen while the server cannot be asked.
   const before = slot.state.value.value
   slot.state.value = loaded.value ? loaded : { ...(before && { value: before }), ...loaded }
   for (const patch of waiting) patchSlot(slot, patch)
+  if (!slot.isOld) return
+  delete slot.isOld
+  await loadDocument(name, slot)
 }
 
 function patchSlot(slot: Slot, patch: PatchEvent): void {
@@ -144,6 +154,15 @@ function handleEvent(event: StreamEvent): void {
       patchSlot(slot, { kind: 'patch', document: 'meta', version, fields: { connection } })
     }
   } else if (event.kind === 'action') recordAction(event.action)
+  else if (event.kind === 'changed' && (event.route === 'addresses' || event.route === 'topology')) refresh(event.route)
+}
+
+/** A document that is not shown is loaded when it is shown again. */
+function refresh(name: 'addresses' | 'topology'): void {
+  const slot = slots.get(name)
+  if (!slot) return
+  if (route.value.view === name) void loadDocument(name, slot)
+  else slots.delete(name)
 }
 
 export function recordAction(action: ActionState): void {

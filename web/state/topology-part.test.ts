@@ -4,7 +4,7 @@ import { compactRows, itemsOfCloud } from './topology-part.ts'
 
 const item = (id: string, column: number, row: number, cloud?: string): TopologyItem => ({
   id,
-  kind: 'network',
+  kind: id === 'node' ? 'node' : 'network',
   column,
   row,
   label: id,

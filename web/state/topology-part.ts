@@ -24,16 +24,18 @@ function addTo(lists: Map<string, string[]>, key: string, value: string): void {
   else lists.set(key, [value])
 }
 
-/** These items alone, in their order, without empty rows. */
+const isNodePart = ({ kind }: TopologyItem): boolean => kind === 'node' || kind === 'nic' || kind === 'bond'
+
+/** These items alone, in their order, without empty rows. Nodes and their NICs begin at the top, too. */
 export function compactRows({ items, edges }: Drawn, shown: ReadonlySet<string>): Drawn {
-  const next = new Map<number, number>()
-  const kept = items
-    .filter(({ id }) => shown.has(id))
-    .toSorted((a, b) => a.row - b.row)
-    .map((item): TopologyItem => {
-      const row = next.get(item.column) ?? 0
-      next.set(item.column, row + 1)
-      return { ...item, row }
-    })
-  return { items: kept, edges: edges.filter(({ from, to }) => shown.has(from) && shown.has(to)) }
+  const kept = items.filter(({ id }) => shown.has(id))
+  const compact = (part: readonly TopologyItem[]): readonly TopologyItem[] => {
+    const rows = [...new Set(part.map(({ row }) => row))].toSorted((a, b) => a - b)
+    const places = new Map(rows.map((row, index) => [row, index]))
+    return part.map((item) => ({ ...item, row: places.get(item.row) ?? 0 }))
+  }
+  return {
+    items: [...compact(kept.filter(isNodePart)), ...compact(kept.filter((item) => !isNodePart(item)))],
+    edges: edges.filter(({ from, to }) => shown.has(from) && shown.has(to)),
+  }
 }

@@ -33,7 +33,7 @@ function AddressMap({ document }: { readonly document: AddressesDocument }): JSX
   const shown = subnets.filter(
     (subnet) =>
       (cloud === '' || subnet.cloud === cloud) &&
-      (mode !== 'difference' || subnet.problems > 0) &&
+      (mode !== 'difference' || subnet.problems + subnet.unused > 0) &&
       matchesFilter(filter, [subnet.cloud, subnet.network, subnet.cidr, subnet.segment, subnet.pool]),
   )
   const shownClouds = clouds.filter(({ name }) => shown.some((subnet) => subnet.cloud === name))
@@ -77,7 +77,7 @@ function emptyText(mode: string, filter: string): string {
 }
 
 function BarRow({ subnet }: { readonly subnet: Subnet }): JSX.Element {
-  const { cloud, network, cidr, vlan, problems, fraction } = subnet
+  const { cloud, network, cidr, vlan, problems, unused, fraction } = subnet
   return (
     <li class="bar-row">
       <a data-item class="bar-name" href={linkTo('addresses', { cloud, network, mode: param('mode') })}>
@@ -92,6 +92,8 @@ function BarRow({ subnet }: { readonly subnet: Subnet }): JSX.Element {
           <Mark state="error" label={plural(problems, 'problem')} />
         ) : fraction >= 1 ? (
           <Mark state="warning" label="full" />
+        ) : unused > 0 ? (
+          <Mark state="unused" label={`${unused} unused`} />
         ) : null}
       </span>
     </li>
@@ -122,35 +124,35 @@ function FoldedClouds({ document, clouds, shown }: FoldedCloudsProps): JSX.Eleme
   return (
     <Panel title={`${clouds.length} clouds, fullest first`}>
       <div class="scroll">
-        <table class="cells">
-          <caption class="unseen">Use of subnets by cloud and network</caption>
-          <thead>
-            <tr>
-              <th scope="col">Cloud</th>
-              {networks.map((network) => (
-                <th scope="col" key={network}>
-                  {network}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {clouds.map((cloud) => (
-              <tr key={cloud}>
-                <th scope="row">
-                  <a data-item href={linkTo('addresses', { cloud, mode: param('mode') })}>
-                    {cloud}
-                  </a>
-                </th>
-                {networks.map((network) => (
-                  <td key={network}>
-                    <Cell subnet={cells.get(`${cloud}/${network}`)} />
-                  </td>
-                ))}
-              </tr>
+        <div
+          class="cells"
+          role="table"
+          aria-label="Use of subnets by cloud and network"
+          style={{ '--columns': networks.length }}
+        >
+          <div role="row">
+            <span role="columnheader">Cloud</span>
+            {networks.map((network) => (
+              <span role="columnheader" key={network}>
+                {network}
+              </span>
             ))}
-          </tbody>
-        </table>
+          </div>
+          {clouds.map((cloud) => (
+            <div role="row" key={cloud}>
+              <span role="rowheader">
+                <a data-item href={linkTo('addresses', { cloud, mode: param('mode') })}>
+                  {cloud}
+                </a>
+              </span>
+              {networks.map((network) => (
+                <span role="cell" key={network}>
+                  <Cell subnet={cells.get(`${cloud}/${network}`)} />
+                </span>
+              ))}
+            </div>
+          ))}
+        </div>
       </div>
     </Panel>
   )
@@ -175,7 +177,7 @@ function Cell({ subnet }: { readonly subnet: Subnet | undefined }): JSX.Element 
 type Supernet = AddressesDocument['supernets'][number]
 
 const supernetColumns: readonly Column<Supernet>[] = [
-  { title: 'Network', cell: ({ id }) => id },
+  { title: 'Network', cell: ({ id, cidr }) => id.slice(0, -cidr.length - 1) },
   { title: 'Supernet', kind: 'code', cell: ({ cidr }) => cidr },
   { title: 'Subnet size', kind: 'number', cell: ({ prefix }) => `/${prefix}` },
   { title: 'Used', kind: 'number', cell: ({ used }) => used },

@@ -63,18 +63,29 @@ function Hosts({ document }: { readonly document: HostsDocument }): JSX.Element 
           <Table caption="Certificates" columns={certificateColumns} rows={certificates} keyOf={({ id }) => id} cards />
         </Panel>
       )}
-      {use.length > 0 && (
-        <Panel title="Addresses of hosts over time">
-          <ul class="charts">
-            {use.map((line) => (
-              <li key={line.id}>
-                <UseChart title={`${line.cloud} ${line.network}`} of={line.of} points={line.points} />
-              </li>
-            ))}
-          </ul>
-        </Panel>
-      )}
+      <UseOverTime use={use} />
     </>
+  )
+}
+
+/** Subnets without a used address are only counted: their lines would all be empty. */
+function UseOverTime({ use }: Pick<HostsDocument, 'use'>): JSX.Element | null {
+  const drawn = use.filter(({ points }) => points.some(({ used }) => used > 0))
+  const empty = use.length - drawn.length
+  if (drawn.length === 0) return null
+  return (
+    <Panel
+      title="Addresses of hosts over time"
+      more={empty > 0 && <span class="quiet">{`${plural(empty, 'subnet')} without a used address`}</span>}
+    >
+      <ul class="charts">
+        {drawn.map((line) => (
+          <li key={line.id}>
+            <UseChart title={`${line.cloud} ${line.network}`} of={line.of} points={line.points} />
+          </li>
+        ))}
+      </ul>
+    </Panel>
   )
 }
 
@@ -93,12 +104,12 @@ function Matrix({ nodeSet }: { readonly nodeSet: NodeSetLine }): JSX.Element {
             <tr>
               <th scope="col">Hosts</th>
               <th scope="col">Verdict</th>
+              <th scope="col">Reason</th>
               {services.map((service) => (
                 <th scope="col" key={service} class="tilted">
                   <span>{service}</span>
                 </th>
               ))}
-              <th scope="col">Reason</th>
             </tr>
           </thead>
           <tbody>
@@ -110,15 +121,15 @@ function Matrix({ nodeSet }: { readonly nodeSet: NodeSetLine }): JSX.Element {
                 <td>
                   <Mark state={verdict} />
                 </td>
+                <td class="wide wrap">{reason}</td>
                 {services.map((service) => {
                   const cell = cells.find((candidate) => candidate.id === service)
                   return (
-                    <td key={service} class="service" title={cell?.reason}>
+                    <td key={service} class="service" title={cell?.reason} data-title={service}>
                       {cell ? <Mark state={cell.state} short /> : ''}
                     </td>
                   )
                 })}
-                <td class="wide wrap">{reason}</td>
               </tr>
             ))}
           </tbody>

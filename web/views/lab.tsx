@@ -8,6 +8,12 @@ import { ViewHead, WithDocument } from '../parts/view.tsx'
 import { useDocument } from '../state/store.ts'
 
 export function LabView(): JSX.Element {
+  const { value: meta } = useDocument('meta')
+  const isGiven = meta?.views.some(({ id, available }) => id === 'lab' && available) ?? false
+  return isGiven ? <GivenLab /> : <WithDocument view="lab" loaded={{}} children={() => null} />
+}
+
+function GivenLab(): JSX.Element {
   return (
     <WithDocument view="lab" loaded={useDocument('lab')}>
       {(document) => <Lab document={document} />}
@@ -40,22 +46,26 @@ function Lab({ document }: { readonly document: LabDocument }): JSX.Element {
         <Table caption="Virtual machines" columns={nodeColumns} rows={nodes} keyOf={({ id }) => id} cards />
       </Panel>
       <div class="columns">
-        <Panel title="Stages">
-          <ol class="body tight">
-            {stages.map(({ id, name: stage, state }) => (
-              <li key={id} class="path-step">
-                <span>{stage}</span>
-                <Mark state={state} />
-              </li>
-            ))}
-          </ol>
-        </Panel>
+        {stages.length > 0 && (
+          <Panel title="Stages">
+            <ol class="body tight">
+              {stages.map(({ id, name: stage, state }) => (
+                <li key={id} class="path-step">
+                  <span>{stage}</span>
+                  <Mark state={state} />
+                </li>
+              ))}
+            </ol>
+          </Panel>
+        )}
         <Panel title="Endpoints">
           <Table caption="Endpoints" columns={endpointColumns} rows={endpoints} keyOf={({ id }) => id} />
         </Panel>
-        <Panel title="Certificates">
-          <Table caption="Certificates" columns={certificateColumns} rows={certificates} keyOf={({ id }) => id} />
-        </Panel>
+        {certificates.length > 0 && (
+          <Panel title="Certificates">
+            <Table caption="Certificates" columns={certificateColumns} rows={certificates} keyOf={({ id }) => id} />
+          </Panel>
+        )}
         <Panel title="Services" more={<span class="quiet">{`${enabled.length} of ${services.length} enabled`}</span>}>
           <p class="body wrap">{enabled.map((service) => service.name).join(', ')}</p>
         </Panel>

@@ -10,7 +10,7 @@ import { RoleLegend } from '../parts/subnet-bar.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { Loading, LoadProblem, ViewHead } from '../parts/view.tsx'
 import { ZoomBar } from '../parts/zoom-bar.tsx'
-import { linkTo, param } from '../state/location.ts'
+import { linkTo, param, setParams } from '../state/location.ts'
 import { useResource } from '../state/resource.ts'
 
 interface NetworkMapProps {
@@ -61,7 +61,8 @@ function NetworkPage({ document }: { readonly document: NetworkDocument }): JSX.
           columns={columns}
           rows={shown}
           keyOf={({ id }) => id}
-          linkOf={({ id }) => linkTo('addresses', { cloud, network, mode, filter, zoom: param('zoom'), selected: id })}
+          linkOf={({ id }) => linkTo('addresses', { cloud, network, mode, filter, selected: id })}
+          onOpen={({ id }) => setParams({ selected: id })}
           selected={param('selected')}
           cards
         />

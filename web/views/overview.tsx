@@ -1,6 +1,6 @@
 /** Overview: what needs attention first, with the reason, then one line per cloud. */
 import type { JSX } from 'preact'
-import type { Attention, CloudLine, OverviewDocument } from '../../src/console/documents/overview.ts'
+import type { Attention, CloudLine, OverviewDocument, SiteLine } from '../../src/console/documents/overview.ts'
 import { CommandLine } from '../parts/command-line.tsx'
 import { Filter, matchesFilter } from '../parts/filter.tsx'
 import { formatPercent } from '../parts/format.ts'
@@ -24,7 +24,7 @@ export function OverviewView(): JSX.Element {
 }
 
 function Overview({ document }: { readonly document: OverviewDocument }): JSX.Element {
-  const { attention, clouds, summary, command, notes } = document
+  const { attention, clouds, sites, summary, command, notes } = document
   const filter = param('filter')
   const shown = clouds.filter(({ name, state, reason, release }) =>
     matchesFilter(filter, [name, state, reason, release]),
@@ -33,6 +33,11 @@ function Overview({ document }: { readonly document: OverviewDocument }): JSX.El
     <>
       <ViewHead title="Overview" summary={summary} command={command} notes={notes} />
       <AttentionList items={attention} />
+      {sites.length > 0 && (
+        <Panel title="Sites">
+          <Table caption="Sites" columns={siteColumns} rows={sites} keyOf={({ id }) => id} cards />
+        </Panel>
+      )}
       <Panel title="Clouds" more={<Filter label="Filter clouds" shown={shown.length} total={clouds.length} />}>
         <Table
           caption="Clouds"
@@ -132,6 +137,19 @@ const columns: readonly Column<CloudLine>[] = [
         '–'
       ),
   },
+]
+
+const siteColumns: readonly Column<SiteLine>[] = [
+  { title: 'Site', cell: ({ id, isShown }) => (isShown ? <b>{`${id}, shown here`}</b> : id) },
+  { title: 'Verdict', cell: ({ verdict }) => <Mark state={verdict} /> },
+  { title: 'Clouds', cell: ({ clouds }) => clouds ?? '–' },
+  {
+    title: 'Ready',
+    kind: 'number',
+    cell: ({ objects }) => (objects ? `${objects.ready}/${objects.total}` : '–'),
+  },
+  { title: 'First problem', kind: 'wide', cell: ({ problem }) => <span class="wrap clamp">{problem ?? '–'}</span> },
+  { title: 'Open it', cell: ({ isShown, command }) => (isShown ? '–' : <CommandLine command={command} />) },
 ]
 
 const certificateTones: Readonly<Record<string, string>> = {

@@ -33,8 +33,7 @@ export function RunGraph({ folded, critical }: RunGraphProps): JSX.Element {
     <div class="scroll">
       <svg
         class="graph"
-        width={width}
-        height={height}
+        style={{ maxWidth: `${width}px`, minWidth: `${Math.round(width * 0.72)}px` }}
         viewBox={`0 0 ${width} ${height}`}
         role="group"
         aria-label="Stages"
@@ -43,7 +42,7 @@ export function RunGraph({ folded, critical }: RunGraphProps): JSX.Element {
           <path
             key={`${from} ${to}`}
             class={`edge${path.has(from) && path.has(to) ? ' critical' : ''}`}
-            d={points.map(({ x, y }, index) => `${index === 0 ? 'M' : 'L'}${x} ${y}`).join('')}
+            d={curve(points)}
           />
         ))}
         {nodes.map(({ id, x, y, width: nodeWidth, height: nodeHeight }) => {
@@ -64,6 +63,18 @@ export function RunGraph({ folded, critical }: RunGraphProps): JSX.Element {
       </svg>
     </div>
   )
+}
+
+/** Through the points, level at each of them. */
+function curve(points: GraphLayout['edges'][number]['points']): string {
+  return points
+    .map(({ x, y }, index) => {
+      const before = points[index - 1]
+      if (!before) return `M${x} ${y}`
+      const half = (before.x + x) / 2
+      return `C${half} ${before.y} ${half} ${y} ${x} ${y}`
+    })
+    .join('')
 }
 
 interface StageNodeProps {

@@ -27,7 +27,7 @@ export function RunGrid({ folded, end }: { readonly folded: RunView; readonly en
                 <tr key={cloud ?? ''}>
                   <th scope="row">{cloud ?? 'all clouds'}</th>
                   {stages.map((stage) => (
-                    <td key={stage.id}>
+                    <td key={stage.id} data-title={stage.name}>
                       <StageCell stage={stage} end={end} />
                     </td>
                   ))}

@@ -1,12 +1,14 @@
 /** One stage: what it waits for and why, the object behind it, and the command that helps. */
 import type { JSX } from 'preact'
-import type { RunDocument } from '../../src/console/documents/runs.ts'
+import type { RunDocument, StageDocument } from '../../src/console/documents/runs.ts'
+import { fillRoute } from '../../src/console/routes.ts'
 import type { RunView, StageView } from '../../src/run/run-view.ts'
 import { CommandLine } from '../parts/command-line.tsx'
 import { formatDuration } from '../parts/format.ts'
 import { Mark } from '../parts/mark.tsx'
 import { Facts, Panel } from '../parts/panel.tsx'
 import { linkTo, route } from '../state/location.ts'
+import { useResource } from '../state/resource.ts'
 
 interface StageDetailsProps {
   readonly folded: RunView
@@ -15,9 +17,8 @@ interface StageDetailsProps {
   readonly end: number
 }
 
-/** The selected stage, or else the one that matters most now: failed, then running. */
 export function StageDetails({ folded, document, selected, end }: StageDetailsProps): JSX.Element | null {
-  const stage = folded.stages.get(selected) ?? mostUrgent(folded)
+  const stage = shownStage(folded, selected)
   if (!stage) return <CriticalPath folded={folded} document={document} />
   const line = document.stages.find(({ id }) => id === stage.id)
   const time = stage.ms ?? (stage.startedAt === undefined ? undefined : end - stage.startedAt)
@@ -49,9 +50,37 @@ export function StageDetails({ folded, document, selected, end }: StageDetailsPr
   )
 }
 
-function mostUrgent(folded: RunView): StageView | undefined {
+/** The pods behind the object of the stage, as they are now. */
+export function StagePods({ folded, document, selected }: Omit<StageDetailsProps, 'end'>): JSX.Element | null {
+  const stage = shownStage(folded, selected)
+  const run = document.run.id
+  const { value } = useResource<StageDocument>(
+    stage?.object ? fillRoute('stage', { run, stage: stage.id }) : '',
+    (event) => event.kind === 'run' || (event.kind === 'changed' && event.route === 'network'),
+  )
+  if (!value || value.pods.length === 0) return null
+  return (
+    <Panel title={`Pods behind ${value.stage}`}>
+      {value.pods.map(({ id, container, phase, output, command }, index) => (
+        <details key={id} class="fold" open={index === 0}>
+          <summary>{[id, container, phase].filter(Boolean).join('  ')}</summary>
+          <pre class="output" tabIndex={0}>
+            {output || 'It has printed nothing.'}
+          </pre>
+          <div class="body">
+            <CommandLine command={command} />
+          </div>
+        </details>
+      ))}
+    </Panel>
+  )
+}
+
+/** The selected stage, or else the one that matters most now: failed, then running. */
+function shownStage(folded: RunView, selected: string): StageView | undefined {
   const stages = [...folded.stages.values()]
-  return stages.find(({ state }) => state === 'failed') ?? stages.find(({ state }) => state === 'running')
+  const find = (wanted: StageView['state']): StageView | undefined => stages.find(({ state }) => state === wanted)
+  return folded.stages.get(selected) ?? find('failed') ?? find('running')
 }
 
 function After({ stage, folded }: { readonly stage: StageView; readonly folded: RunView }): JSX.Element {

@@ -19,7 +19,7 @@ import { useDocument } from '../state/store.ts'
 import { RunGraph } from './run-graph.tsx'
 import { RunGrid } from './run-grid.tsx'
 import { RunLog } from './run-log.tsx'
-import { StageDetails } from './run-stage.tsx'
+import { StageDetails, StagePods } from './run-stage.tsx'
 import { RunTimeline } from './run-timeline.tsx'
 
 export function RunView(): JSX.Element {
@@ -108,6 +108,7 @@ function RunPage({ document, events, runs }: RunPageProps): JSX.Element {
         <RunLog events={shown} />
         <StageDetails folded={folded} document={document} selected={selected} end={end} />
       </div>
+      <StagePods folded={folded} document={document} selected={selected} />
     </>
   )
 }

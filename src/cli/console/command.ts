@@ -12,11 +12,17 @@ export interface ConsoleOptions extends ClusterFlags {
   readonly from?: string
   readonly run?: readonly string[]
   readonly lab?: string
+  readonly fleet?: string
+  readonly site?: string
+  readonly prometheus?: string
   readonly port: number
   readonly open?: boolean
   readonly allowActions?: boolean
   readonly output: Format
 }
+
+/** The fleet file has these for each site. */
+const PER_SITE = ['file', 'lock', 'context', 'kubeconfig', 'from']
 
 export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(withConnectionFlags(command), [
@@ -24,6 +30,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom console -f site.yaml --open',
     'stackloom console --from must-gather/      # a folder of dumps instead of a cluster',
     'stackloom console --run run.jsonl          # replay what `up --events jsonl` printed',
+    'stackloom console --fleet fleet.yaml --site paris',
     'stackloom console --allow-actions          # let the page start plan, verify, doctor, diff, up and down',
   ])
     .addOption(siteFileOption('site file to show; without one, only the cluster is shown'))
@@ -31,6 +38,13 @@ export function define(command: Command, { io, act }: CommandContext): void {
     .option('--from <dir>', 'read a folder of dumps instead of a live cluster')
     .option('--run <file>', 'show the run whose events are in this file; may be repeated', repeatable)
     .option('--lab <file>', 'show the lab of this file')
+    .addOption(
+      new Option('--fleet <file>', 'list the sites of this fleet file; the views show its first one').conflicts(
+        PER_SITE,
+      ),
+    )
+    .option('--site <name>', 'show this site of the fleet file')
+    .option('--prometheus <url>', 'show the use of addresses before this console was started, from this Prometheus')
     .option('--port <port>', 'serve on this port of 127.0.0.1; 0 chooses a free one', parsePort, 0)
     .option('--open', 'open the page in your browser')
     .addOption(new Option('--read-only', 'start nothing from the page (the default)').conflicts('allowActions'))

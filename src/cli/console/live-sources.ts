@@ -18,6 +18,7 @@ import { gatherFromCluster, gatherFromDump } from '../doctor/gather-evidence.ts'
 import { gatherDumpedHosts, gatherLiveHosts } from '../hosts/gather-hosts.ts'
 import { readRunLogs } from '../hosts/read-run-logs.ts'
 import type { Io } from '../io.ts'
+import { readPodLog } from './pod-log.ts'
 
 export interface OpenedSource {
   readonly source: LiveSource
@@ -96,7 +97,8 @@ function liveGatherers(connection: Connection, reader: KubeReader): Gatherers {
       const ask = (): Promise<string> => Promise.reject(new Error('the console runs no commands in pods'))
       return (await gatherFromCluster(reader, rules, { namespaces, ask, stop })).snapshot
     },
-    logs: (namespace, deployment, signal) => readRunLogs(connection, [{ namespace, deployment }], signal),
+    logs: (namespace, deployment, signal) => readRunLogs(connection, [{ namespace, deployment }], signal, 'all'),
+    podLog: (pod, log, signal) => readPodLog(connection, pod, log, signal),
   }
 }
 
@@ -126,6 +128,7 @@ async function openDump(from: string, io: Io): Promise<LiveSource> {
       certificates: async () => (await gatherDumpedCertificates(from, io, systemClock.now())).certificates,
       evidence: async (_, signal) => (await gatherFromDump(folder, rules, signal)).snapshot,
       logs: () => Promise.resolve([]),
+      podLog: () => Promise.resolve('a dump has no logs that the console reads'),
     },
     close: () => Promise.resolve(),
   }

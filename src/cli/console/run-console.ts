@@ -1,30 +1,45 @@
 /** Runs the console until it is interrupted: opens the sources, starts the server, prints the link. */
 import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { setFlagsFromString } from 'node:v8'
 import { systemClock } from '../../clock/clock.ts'
 import { createActionRunner } from '../../console/actions.ts'
-import { createBackend, type RunningBackend } from '../../console/create-backend.ts'
+import type { RunningBackend } from '../../console/backend-options.ts'
+import { createBackend } from '../../console/create-backend.ts'
 import { openRunStore } from '../../console/run-store.ts'
 import { type Admission, createApp } from '../../console/server/app.ts'
 import { loadAssets } from '../../console/server/assets.ts'
 import { createGuard } from '../../console/server/guard.ts'
 import { serveConsole } from '../../console/server/serve.ts'
 import { createStreamHub } from '../../console/server/stream-hub.ts'
-import type { ExitCode } from '../../errors/failure.ts'
+import { wrongUse } from '../../errors/common.ts'
+import { type ExitCode, failure } from '../../errors/failure.ts'
 import { runProcess, succeeded } from '../../exec/process.ts'
-import { runRecordFolder } from '../../run/run-record.ts'
+import { runRecordFolder, userStateFolder } from '../../run/run-record.ts'
+import { type ProbeRecord, parseProbeRecord } from '../../verify/probe/probe-record.ts'
+import { siteOptions } from '../fleet/sites.ts'
 import type { Io } from '../io.ts'
 import { serialiseResult } from '../output/format.ts'
 import { programVersion } from '../program-version.ts'
 import type { ConsoleOptions } from './command.ts'
 import { executeProgram } from './execute-program.ts'
+import { openFleetSource } from './fleet-source.ts'
 import { openLabSource } from './lab-source.ts'
 import { openLiveSource } from './live-sources.ts'
+import { openPrometheus } from './prometheus-source.ts'
 import { openSiteSource } from './site-source.ts'
 
 const HOST = '127.0.0.1'
 
-export async function runConsole(options: ConsoleOptions, io: Io): Promise<ExitCode> {
+export async function runConsole(given: ConsoleOptions, io: Io): Promise<ExitCode> {
+  // It runs all day beside other programs: a small heap that is cleaned more often is worth the time.
+  setFlagsFromString('--optimize-for-size')
+  setFlagsFromString('--max-semi-space-size=4')
+  if (given.site !== undefined && given.fleet === undefined)
+    throw failure(wrongUse, { reason: '--site needs --fleet', command: 'stackloom console' })
+  const fleet = given.fleet === undefined ? undefined : await openFleetSource(given.fleet, given.site, io)
+  const options = fleet ? { ...siteOptions(given, fleet.shown), output: given.output } : given
   const { catalogue } = await import('../explain/catalogue.ts')
   const server = randomUUID().slice(0, 8)
   const hub = createStreamHub(server)
@@ -63,6 +78,9 @@ export async function runConsole(options: ConsoleOptions, io: Io): Promise<ExitC
     ...(site && { site }),
     ...(live && { live: live.source }),
     runs,
+    readProbe: (name) => readProbe(name, io),
+    ...(fleet && { fleet }),
+    ...(options.prometheus !== undefined && { readUse: openPrometheus(options.prometheus, io.env) }),
     ...(options.lab !== undefined && { lab: openLabSource(options.lab, io) }),
     ...(options.allowActions && { actions }),
     title: (code) => catalogue.get(code)?.title ?? code,
@@ -77,6 +95,13 @@ export async function runConsole(options: ConsoleOptions, io: Io): Promise<ExitC
     site?.close()
     await backend.close()
   }
+}
+
+async function readProbe(site: string, io: Io): Promise<ProbeRecord | undefined> {
+  const folder = userStateFolder(io.env, 'probes')
+  if (folder === undefined) return undefined
+  const text = await readFile(path.join(folder, `${site}.json`), 'utf8').catch(() => '')
+  return parseProbeRecord(text)
 }
 
 async function serve(backend: RunningBackend, options: ConsoleOptions, io: Io): Promise<ExitCode> {

@@ -75,6 +75,9 @@ describe('--fleet', () => {
       'berlin rhoso1/ctlplane 192.168.122.0/24',
     )
     expect(err).toContain('SL4162')
+    const table = await run('plan', '--check', '--fleet', 'shared.yaml')
+    for (const site of ['berlin', 'paris'])
+      expect(table.out).toMatch(new RegExp(`\\n?${site} +failed +1 +[1-9].* SL4162: berlin rhoso1/ctlplane`))
   })
 
   it('names a site without files, and shows the others', async () => {

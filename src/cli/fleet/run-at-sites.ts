@@ -36,15 +36,30 @@ export async function runAtSites<O extends FleetFlags>(
   const outcomes = await mapConcurrently(fleet.sites, AT_ONCE, (site) =>
     runAtSite(site, io, (atSite) => run(siteOptions(options, site), atSite)),
   )
-  const ordered = worstFirst(outcomes)
-  const findings = [...fleet.findings, ...(command === 'plan' ? findOverlaps(fleet, outcomes) : [])]
+  const overlaps = command === 'plan' ? findOverlaps(fleet, outcomes) : []
+  const judged = outcomes.map((outcome) => addOverlaps(outcome, overlaps))
+  const ordered = worstFirst(judged)
+  const findings = [...fleet.findings, ...overlaps]
   io.stdout(
     output === 'json' || output === 'yaml'
       ? await serialiseResult({ fleet: fleet.name, command, sites: ordered.map(toJson) }, output, findings)
       : formatOutcomes(command, ordered, io),
   )
   printFindings(findings, io)
-  return hasErrors(findings) ? 1 : fleetExitCode(outcomes)
+  return hasErrors(findings) ? 1 : fleetExitCode(judged)
+}
+
+/** The row of a site counts its overlaps with other sites, too. */
+function addOverlaps(outcome: SiteOutcome, overlaps: readonly Finding[]): SiteOutcome {
+  const { site, exitCode, result } = outcome
+  const shared = overlaps.filter(({ owners = [] }) => owners.some((owner) => owner.startsWith(`${site} `)))
+  if (shared.length === 0) return outcome
+  const isWrong = exitCode === 0 && hasErrors(shared)
+  return {
+    site,
+    exitCode: isWrong ? 1 : exitCode,
+    result: { ...result, findings: [...(result.findings ?? []), ...shared] },
+  }
 }
 
 function findOverlaps({ sites }: OpenedFleet, outcomes: readonly SiteOutcome[]): readonly Finding[] {

@@ -4,7 +4,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import { systemClock } from '../../clock/clock.ts'
-import { createBackend, type RunningBackend } from '../../console/create-backend.ts'
+import type { RunningBackend } from '../../console/backend-options.ts'
+import { createBackend } from '../../console/create-backend.ts'
 import { openRunStore } from '../../console/run-store.ts'
 import { createApp } from '../../console/server/app.ts'
 import { loadAssets } from '../../console/server/assets.ts'
@@ -26,10 +27,13 @@ export interface OperatorConsole {
 
 export async function serveOperatorConsole(options: RunOptions, log: Log, io: Io): Promise<OperatorConsole> {
   const { catalogue } = await import('../explain/catalogue.ts')
+  // An operator that fails ends its console, too.
+  const ended = new AbortController()
+  const signal = AbortSignal.any([io.stop, ended.signal])
   const title = (code: string): string => catalogue.get(code)?.title ?? code
   const sessions = createCallerSessions({
     clock: systemClock,
-    signal: io.stop,
+    signal,
     open: (token) => openSession(token, options, title, io),
   })
   const app = createApp({
@@ -37,11 +41,12 @@ export async function serveOperatorConsole(options: RunOptions, log: Log, io: Io
     assets: loadAssets(),
   })
   const fetch = (request: Request): Response | Promise<Response> => app.fetch(request)
-  const running = await serveConsole({ fetch, host: '127.0.0.1', port: options.consolePort ?? 8082 }, io.stop)
+  const running = await serveConsole({ fetch, host: '127.0.0.1', port: options.consolePort ?? 8082 }, signal)
   log({ level: 'info', message: 'the console is served on loopback', port: running.port })
   return {
     port: running.port,
     close: async () => {
+      ended.abort()
       await sessions.close()
       await running.stopped
     },
@@ -55,13 +60,24 @@ async function openSession(
   io: Io,
 ): Promise<CallerSession | undefined> {
   const connection = await connectAs(token, { kubeconfig, context, env: io.env })
-  try {
-    await connection.client.get({ apiVersion: 'v1', kind: 'Namespace', name: 'default' }, { signal: io.stop })
-  } catch (thrown) {
-    if (!isApiError(thrown, 'forbidden')) await connection.close()
-    if (isApiError(thrown, 'unauthorized')) return undefined
-    if (!isApiError(thrown, 'forbidden')) throw thrown
+  /** A caller without rights is known nevertheless. */
+  const isAccepted = async (): Promise<boolean> => {
+    try {
+      await connection.client.get({ apiVersion: 'v1', kind: 'Namespace', name: 'default' }, { signal: io.stop })
+      return true
+    } catch (thrown) {
+      if (isApiError(thrown, 'forbidden')) return true
+      if (isApiError(thrown, 'unauthorized')) return false
+      throw thrown
+    }
   }
+  let isKnown = false
+  try {
+    isKnown = await isAccepted()
+  } finally {
+    if (!isKnown) await connection.close()
+  }
+  if (!isKnown) return undefined
   const server = randomUUID().slice(0, 8)
   const hub = createStreamHub(server)
   const started: { backend?: RunningBackend } = {}
@@ -84,5 +100,5 @@ async function openSession(
     clusterOptions: [],
   })
   started.backend = backend
-  return { backend, isUsed: () => hub.clients() > 0, close: backend.close }
+  return { backend, isUsed: () => hub.clients() > 0, isAccepted, close: backend.close }
 }

@@ -17,9 +17,12 @@ import { printFindings } from '../output/findings.ts'
 import { outputOption, serialiseResult } from '../output/format.ts'
 import { oneLine, truncate } from '../output/text.ts'
 
-interface Options extends ClusterFlags, CloudFlags, FleetFlags {
+export interface StatusOptions extends ClusterFlags, CloudFlags, FleetFlags {
   readonly all?: boolean
   readonly from?: string
+}
+
+interface Options extends StatusOptions {
   readonly dataPlane?: boolean
   readonly watch?: boolean
 }
@@ -73,7 +76,8 @@ async function showChanges(show: (target: Io) => Promise<ExitCode>, io: Io): Pro
   }
 }
 
-async function status(options: Options, io: Io): Promise<ExitCode> {
+/** Once, at one site. */
+export async function status(options: StatusOptions, io: Io): Promise<ExitCode> {
   const { parseInventories, inventoryKinds, statusKinds, computeStatus } = await import(
     '../../deploy/deployment-status.ts'
   )

@@ -27,12 +27,12 @@ export const actionState = z.object({
   state: z.enum(['running', 'asks', 'done', 'failed']),
   /** What the terminal would ask. */
   question: z.string().optional(),
+  /** Words to type before it may be confirmed, as on a terminal. */
+  type: z.string().optional(),
   confirm: z.string().optional(),
   exitCode: z.number().optional(),
   /** The end of what it printed. */
   output: z.string(),
-  /** The run to show, for `up` and `down`. */
-  run: z.string().optional(),
 })
 
 export const actionsDocument = z.object({ actions: list(actionState) })

@@ -42,7 +42,9 @@ const subnetBar = z.object({
   sparkline: list(z.number()),
   /** The fullest span. */
   fraction: z.number(),
-  /** Addresses whose state is not `same` or `planned`. */
+  /** Addresses that are planned, and nothing in the cluster has them. */
+  unused: z.number(),
+  /** Addresses with a holder that is not planned, or another one. */
   problems: z.number(),
 })
 

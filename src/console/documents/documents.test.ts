@@ -34,7 +34,7 @@ describe.each(Object.entries(examples))('documents of the example %s', (_, examp
   })
 
   it('has further documents with their schemas', () => {
-    for (const name of ['network', 'topologyItem', 'run', 'search'] as const)
+    for (const name of ['network', 'topologyItem', 'run', 'stage', 'search'] as const)
       expect(schemas[name].parse(example[name])).toEqual(JSON.parse(JSON.stringify(example[name])))
   })
 })
@@ -134,7 +134,7 @@ describe('overview, hosts and findings', () => {
 
   it('names the next command and the critical path of a failed run', () => {
     const { criticalPath, next, stages } = broken.run as RunDocument
-    expect(next).toBe('stackloom up site.yaml')
+    expect(next).toBe('stackloom up -f site.yaml')
     expect(criticalPath[0]).toBe('operators')
     expect(stages.find(({ id }) => id === 'rhoso2/data-plane')).toMatchObject({ state: 'blocked' })
   })

@@ -71,7 +71,7 @@ export const hostsDocument = z.object({
   waiting: list(
     z.object({ id: z.string(), cloud: z.string(), network: z.string(), owner: z.string(), why: z.string() }),
   ),
-  /** Used addresses of the hosts' subnets over time, while this console runs. */
+  /** Used addresses of the hosts' subnets over time: while this console runs, and before that from a Prometheus. */
   use: list(
     z.object({
       id: z.string(),

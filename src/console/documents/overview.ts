@@ -41,15 +41,32 @@ const attention = z.object({
   link,
 })
 
+const siteLine = z.object({
+  /** The name in the fleet file. */
+  id: z.string(),
+  verdict: z.enum(['failed', 'invalid', 'unreachable', 'partial', 'fine']),
+  /** Whether the other views show this site. */
+  isShown: z.boolean(),
+  /** `rhoso1 ready, rhoso2 failed`; absent where they are not known. */
+  clouds: z.string().optional(),
+  objects: z.object({ ready: z.number(), total: z.number() }).optional(),
+  problem: z.string().optional(),
+  /** Opens the console of this site. */
+  command: z.string(),
+})
+
 export const overviewDocument = z.object({
   ...documentFields,
   /** The worst first. */
   attention: list(attention),
   clouds: list(cloudLine),
+  /** The sites of a fleet, worst first; empty without a fleet file. */
+  sites: list(siteLine),
   /** `2 clouds, 1 ready` */
   summary: z.string(),
 })
 
 export type Attention = z.infer<typeof attention>
 export type CloudLine = z.infer<typeof cloudLine>
+export type SiteLine = z.infer<typeof siteLine>
 export type OverviewDocument = z.infer<typeof overviewDocument>

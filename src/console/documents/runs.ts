@@ -73,6 +73,22 @@ export const runDocument = z.object({
   events: z.number(),
 })
 
+/** What is behind a stage, read from the cluster as it is now. */
+export const stageDocument = z.object({
+  ...documentFields,
+  stage: z.string(),
+  pods: list(
+    z.object({
+      id: z.string(),
+      container: z.string().optional(),
+      phase: z.string(),
+      /** The end of the log; the reason in its place where it could not be read. */
+      output: z.string(),
+      command: z.string(),
+    }),
+  ),
+})
+
 /** The events are those of `--events jsonl`; `src/run/run-view.ts` folds them. */
 export const runEventsDocument = z.object({
   run: z.string(),
@@ -86,4 +102,5 @@ export type RunLine = z.infer<typeof runLine>
 export type StageLine = z.infer<typeof stageLine>
 export type RunsDocument = z.infer<typeof runsDocument>
 export type RunDocument = z.infer<typeof runDocument>
+export type StageDocument = z.infer<typeof stageDocument>
 export type RunEventsDocument = z.infer<typeof runEventsDocument>

@@ -8,7 +8,7 @@ import { deploymentDocument, hostsDocument } from './hosts.ts'
 import { labDocument } from './lab.ts'
 import { metaDocument } from './meta.ts'
 import { overviewDocument } from './overview.ts'
-import { runDocument, runEventsDocument, runsDocument } from './runs.ts'
+import { runDocument, runEventsDocument, runsDocument, stageDocument } from './runs.ts'
 import { searchDocument } from './search.ts'
 import { topologyDocument, topologyItemDocument } from './topology.ts'
 
@@ -22,6 +22,7 @@ export const schemas: Readonly<Record<Exclude<RouteName, 'stream'>, z.ZodType>> 
   runs: runsDocument,
   run: runDocument,
   runEvents: runEventsDocument,
+  stage: stageDocument,
   hosts: hostsDocument,
   deployment: deploymentDocument,
   findings: findingsDocument,

@@ -30,11 +30,11 @@ export const streamEvent = z.discriminatedUnion('kind', [
   /** The events since the last one are not kept: load every document again. */
   z.object({ kind: z.literal('reset'), version: z.number() }),
   patchEvent,
-  /** A network, host or run changed whose document has a key: load it again if it is shown. */
+  /** A document with a key, or one that is too large to compute while no page shows it: load it again if it is shown. */
   z.object({
     kind: z.literal('changed'),
     version: z.number(),
-    route: z.enum(['network', 'topologyItem', 'deployment']),
+    route: z.enum(['addresses', 'topology', 'network', 'topologyItem', 'deployment']),
     /** `rhoso1/storage`; absent: any of them may have changed. */
     key: z.string().optional(),
   }),

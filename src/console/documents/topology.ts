@@ -8,7 +8,7 @@ const topologyItem = z.object({
   /** `node:worker-0`, `segment:main/20`, `network:rhoso1/storage`. */
   id: z.string(),
   kind: topologyKind,
-  /** The place in the drawing. Rows of a column count from 0 and never change for an unchanged plan. */
+  /** The place in the drawing. Rows never change for an unchanged plan; there is part of a row between clouds. */
   column: z.number(),
   row: z.number(),
   label: z.string(),

@@ -117,6 +117,10 @@ function addDocuments(app: Hono<Env>): void {
       return refuse(context, 400, finding(badRequest, { reason: 'from is no index' }))
     return answer(context, `run ${run}`, (backend) => backend.runEvents(run, from))
   })
+  app.get(routes.stage, (context) => {
+    const { run, stage } = context.req.param()
+    return answer(context, `stage ${stage}`, (backend) => backend.stage(run, stage))
+  })
   app.get(routes.run, (context) => {
     const { run } = context.req.param()
     return answer(context, `run ${run}`, (backend) => backend.run(run))

@@ -11,6 +11,7 @@ function create(more: { readonly maxSessions?: number; readonly isUsed?: () => b
   const clock = manualClock()
   const opened: string[] = []
   const closed: string[] = []
+  const revoked = new Set<string>()
   const end = new AbortController()
   sessions = createCallerSessions({
     clock,
@@ -22,12 +23,13 @@ function create(more: { readonly maxSessions?: number; readonly isUsed?: () => b
       return {
         backend: { actions: () => [], name: token } as unknown as ConsoleBackend,
         isUsed: more.isUsed ?? (() => false),
+        isAccepted: async () => !revoked.has(token),
         close: async () => void closed.push(token),
       }
     },
   })
-  const find = (headers: Readonly<Record<string, string>>) => sessions?.find((name) => headers[name])
-  return { find, opened, closed, sessions }
+  const find = async (headers: Readonly<Record<string, string>>) => sessions?.find((name) => headers[name])
+  return { find, opened, closed, revoked, clock, sessions }
 }
 
 describe('sessions of callers', () => {
@@ -67,6 +69,33 @@ describe('sessions of callers', () => {
     expect(all?.count()).toBe(2)
     await all?.close()
     expect(closed).toEqual(['good-1', 'good-2', 'good-3'])
+  })
+
+  it('are not ended by tokens that the API server refuses, however many come at once', async () => {
+    const { find, closed, sessions: all } = create({ maxSessions: 2 })
+    for (const number of [1, 2]) await find({ authorization: `Bearer good-${number}` })
+    const bad = await Promise.all(Array.from({ length: 100 }, (_, n) => find({ authorization: `Bearer bad-${n}` })))
+    expect(closed).toEqual([])
+    expect(all?.count()).toBe(2)
+    expect(new Set(bad.map((answer) => answer?.kind === 'refuse' && answer.status))).toEqual(new Set([401, 503]))
+  })
+
+  it('never exceed their number, also when many callers come at once', async () => {
+    const { find, opened, closed, sessions: all } = create({ maxSessions: 2 })
+    await Promise.all(Array.from({ length: 100 }, (_, n) => find({ authorization: `Bearer good-${n}` })))
+    expect(all?.count()).toBe(2)
+    expect(opened.length - closed.length).toBe(2)
+    expect(opened.length).toBeLessThanOrEqual(16)
+  })
+
+  it('end when the API server no longer accepts their token, also with an open stream', async () => {
+    const { find, closed, revoked, clock, sessions: all } = create({ isUsed: () => true })
+    await find({ authorization: 'Bearer good-1' })
+    await clock.settle(200_000)
+    expect(all?.count()).toBe(1)
+    revoked.add('good-1')
+    await clock.settle(100_000)
+    expect(closed).toEqual(['good-1'])
   })
 
   it('keep no session for a token that was refused', async () => {

@@ -6,12 +6,14 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '../../clock/clock.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { ConsoleBackend } from '../backend.ts'
-import { callerUnknown, originRefused } from './findings.ts'
+import { callerUnknown, originRefused, tooManyCallers } from './findings.ts'
 
 export interface CallerSession {
   readonly backend: ConsoleBackend
   /** Open streams keep a session. */
   readonly isUsed: () => boolean
+  /** Whether the API server still accepts the token. */
+  readonly isAccepted: () => Promise<boolean>
   readonly close: () => Promise<void>
 }
 
@@ -22,6 +24,7 @@ export interface CallerSessionsOptions {
   readonly signal: AbortSignal
   readonly maxSessions?: number
   readonly idleMs?: number
+  readonly maxOpening?: number
 }
 
 export interface CallerSessions {
@@ -32,50 +35,69 @@ export interface CallerSessions {
 
 export type FoundCaller =
   | { readonly kind: 'allow'; readonly backend: ConsoleBackend }
-  | { readonly kind: 'refuse'; readonly status: 401 | 403; readonly finding: Finding }
+  | { readonly kind: 'refuse'; readonly status: 401 | 403 | 503; readonly finding: Finding }
 
 interface Entry {
-  readonly opening: Promise<CallerSession | undefined>
+  readonly session: CallerSession
   lastUsed: number
+  lastAccepted: number
 }
 
 const SWEEP_MS = 10_000
+/** Of a token that was withdrawn or has ended, nothing more is shown after this time. */
+const ACCEPTED_MS = 60_000
 
 export function createCallerSessions(options: CallerSessionsOptions): CallerSessions {
-  const { clock, maxSessions = 16, idleMs = 120_000 } = options
+  const { clock, maxSessions = 16, maxOpening = 16, idleMs = 120_000 } = options
   const entries = new Map<string, Entry>()
+  const opening = new Map<string, Promise<CallerSession | undefined>>()
+  let isClosed = false
   const end = async (key: string): Promise<void> => {
     const entry = entries.get(key)
     entries.delete(key)
-    const session = await entry?.opening.catch(() => undefined)
-    await session?.close()
+    await entry?.session.close()
   }
   const sweep = async (): Promise<void> => {
     while (!options.signal.aborted) {
       await clock.sleep(SWEEP_MS, options.signal)
-      for (const [key, { opening, lastUsed }] of entries) {
-        const session = await opening.catch(() => undefined)
-        if (clock.elapsed() - lastUsed > idleMs && !session?.isUsed()) await end(key)
+      for (const [key, entry] of entries) {
+        if (clock.elapsed() - entry.lastUsed > idleMs && !entry.session.isUsed()) await end(key)
+        else if (clock.elapsed() - entry.lastAccepted > ACCEPTED_MS) await checkAgain(key, entry)
       }
     }
   }
+  const checkAgain = async (key: string, entry: Entry): Promise<void> => {
+    // An API server that does not answer has not refused.
+    const isAccepted = await entry.session.isAccepted().catch(() => true)
+    entry.lastAccepted = clock.elapsed()
+    if (!isAccepted) await end(key)
+  }
   void sweep().catch(() => undefined)
-  const open = async (token: string): Promise<CallerSession | undefined> => {
+  /** A session takes the place of another one only when its token was accepted. */
+  const admit = async (key: string, token: string): Promise<CallerSession | undefined> => {
+    const session = await options.open(token)
+    if (!session) return undefined
+    const oldest = [...entries].toSorted(([, a], [, b]) => a.lastUsed - b.lastUsed)[0]
+    const ending = oldest && entries.size >= maxSessions ? end(oldest[0]) : undefined
+    entries.set(key, { session, lastUsed: clock.elapsed(), lastAccepted: clock.elapsed() })
+    await ending
+    if (isClosed) await end(key)
+    return session
+  }
+  const open = async (token: string): Promise<CallerSession | 'busy' | undefined> => {
     // Tokens are not kept: a session is found by the hash.
     const key = createHash('sha256').update(token).digest('base64')
     const known = entries.get(key)
-    const entry = known ?? { opening: options.open(token), lastUsed: 0 }
-    entry.lastUsed = clock.elapsed()
-    if (known) return known.opening
-    const oldest = [...entries].toSorted(([, a], [, b]) => a.lastUsed - b.lastUsed)[0]
-    if (oldest && entries.size >= maxSessions) await end(oldest[0])
-    entries.set(key, entry)
-    const session = await entry.opening.catch((thrown: unknown) => {
-      entries.delete(key)
-      throw thrown
-    })
-    if (!session) entries.delete(key)
-    return session
+    if (known) {
+      known.lastUsed = clock.elapsed()
+      return known.session
+    }
+    const same = opening.get(key)
+    if (same) return same
+    if (opening.size >= maxOpening) return 'busy'
+    const admitting = admit(key, token).finally(() => opening.delete(key))
+    opening.set(key, admitting)
+    return admitting
   }
   return {
     find: async (header) => {
@@ -84,11 +106,13 @@ export function createCallerSessions(options: CallerSessionsOptions): CallerSess
         return { kind: 'refuse', status: 403, finding: finding(originRefused, { origin: header('origin') ?? site }) }
       const token = readToken(header)
       const session = token === undefined ? undefined : await open(token)
+      if (session === 'busy') return { kind: 'refuse', status: 503, finding: finding(tooManyCallers, {}) }
       if (session) return { kind: 'allow', backend: session.backend }
       return { kind: 'refuse', status: 401, finding: finding(callerUnknown, {}) }
     },
     count: () => entries.size,
     close: async () => {
+      isClosed = true
       await Promise.all([...entries.keys()].map(end))
     },
   }

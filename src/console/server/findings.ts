@@ -70,3 +70,10 @@ export const callerUnknown = problem<Record<never, never>>({
   message: () => 'the request has no bearer token that the API server accepts',
   remedy: () => 'open the console through the proxy that signs you in to the cluster',
 })
+
+export const tooManyCallers = problem<Record<never, never>>({
+  code: 'SL1310',
+  severity: 'error',
+  message: () => 'too many callers sign in at once',
+  remedy: () => 'reload the page in a moment',
+})

@@ -19,7 +19,7 @@ export type Decision =
   | { readonly kind: 'allow' }
   /** The token was right: set the cookie and load the page again without it. */
   | { readonly kind: 'enter'; readonly cookie: string }
-  | { readonly kind: 'refuse'; readonly status: 401 | 403 | 421; readonly finding: Finding }
+  | { readonly kind: 'refuse'; readonly status: 401 | 403 | 421 | 503; readonly finding: Finding }
 
 export interface Guard {
   readonly decide: (request: GuardRequest) => Decision

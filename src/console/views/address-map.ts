@@ -82,6 +82,7 @@ interface Place {
 }
 
 const PIECES = 32
+const harmless: ReadonlySet<Mark['state']> = new Set(['same', 'planned', 'unused'])
 
 function buildBar(place: Place, live: LiveAddresses | undefined): FullBar {
   const { cloud, network, subnet, cidr } = place
@@ -105,7 +106,8 @@ function buildBar(place: Place, live: LiveAddresses | undefined): FullBar {
     reserved: subnet.reserved.map((range) => ({ id: `${range.start}-${range.end}`, ...range, ...scale.place(range) })),
     sparkline: sparkline(marks, scale),
     fraction: Math.max(0, ...spans.map(({ fraction }) => fraction)),
-    problems: marks.filter(({ state }) => state !== 'same' && state !== 'planned').length,
+    unused: marks.filter(({ state }) => state === 'unused').length,
+    problems: marks.filter(({ state }) => !harmless.has(state)).length,
     marks: marks.map((mark) => placeMark(mark, scale)),
   }
 }

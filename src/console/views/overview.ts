@@ -1,7 +1,7 @@
 /** Builds the overview: what needs attention first, with the reason, then one line per cloud. Pure. */
 import { groupBy } from '../../api/collections.ts'
 import type { FindingsDocument } from '../documents/findings.ts'
-import type { Attention, CloudLine, OverviewDocument } from '../documents/overview.ts'
+import type { Attention, CloudLine, OverviewDocument, SiteLine } from '../documents/overview.ts'
 import type { RunLine, StageLine } from '../documents/runs.ts'
 import { cloudStates } from './cloud-states.ts'
 import { commandLine, type ViewInput } from './view-input.ts'
@@ -17,7 +17,28 @@ export interface LastRun {
 export interface OverviewInput extends ViewInput {
   readonly findings: Pick<FindingsDocument, 'findings'>
   readonly lastRun?: LastRun
+  /** Sites of the fleet. */
+  readonly sites?: readonly SiteLine[]
+  /** What `summarizeHosts` says of `hosts`, if that is known. */
+  readonly hostSummary?: HostSummary
   readonly pools: ReadonlyMap<string, NonNullable<CloudLine['fullestPool']>>
+}
+
+/** By namespace. */
+export interface HostSummary {
+  readonly hosts: ReadonlyMap<string, NonNullable<CloudLine['hosts']>>
+  readonly certificates: ReadonlyMap<string, CloudLine['soonestCertificate']>
+}
+
+/** A site may have thousands of hosts, so a caller that asks often keeps the answer. */
+export function summarizeHosts(hosts: ViewInput['hosts']): HostSummary {
+  const byNamespace = ({ namespace }: { readonly namespace: string }): string => namespace
+  return {
+    hosts: new Map([...groupBy(hosts?.states ?? [], byNamespace)].map(([name, states]) => [name, countHosts(states)])),
+    certificates: new Map(
+      [...groupBy(hosts?.certificates ?? [], byNamespace)].map(([name, list]) => [name, soonest(list)]),
+    ),
+  }
 }
 
 const MAX_ATTENTION = 100
@@ -31,6 +52,7 @@ export function buildOverview(input: OverviewInput): Body<OverviewDocument> {
     command: live ? commandLine('status', ...clusterOptions) : commandLine('plan', ...fileOptions),
     attention: listAttention(input, lines).slice(0, MAX_ATTENTION),
     clouds: lines,
+    sites: input.sites ?? [],
     summary: `${planned?.plan.site ?? 'cluster'}: ${clouds.length} ${clouds.length === 1 ? 'cloud' : 'clouds'}, ${
       live ? `${ready} ready` : 'no cluster was read'
     }`,
@@ -40,23 +62,22 @@ export function buildOverview(input: OverviewInput): Body<OverviewDocument> {
 function buildCloudLines(input: OverviewInput): readonly CloudLine[] {
   const { planned, live, lastRun, pools } = input
   const findings = groupBy(input.findings.findings, ({ cloud }) => cloud)
-  const hosts = groupBy(input.hosts?.states ?? [], ({ namespace }) => namespace)
-  const certificates = groupBy(input.hosts?.certificates ?? [], ({ namespace }) => namespace)
+  const summary = input.hostSummary ?? summarizeHosts(input.hosts)
   const stages = new Map(lastRun?.stages.filter(isStarted).map((stage) => [stage.cloud ?? 'shared', stage]))
   const release = live?.release ?? planned?.plan.slots.release.name
   return [...cloudStates(input).values()].map((status) => {
     const { name, namespace } = status
     const stage = stages.get(name)
     const pool = pools.get(name)
-    const ending = namespace === undefined ? undefined : soonest(certificates.get(namespace) ?? [])
-    const hostStates = namespace === undefined ? [] : (hosts.get(namespace) ?? [])
+    const ending = summary.certificates.get(namespace ?? '')
+    const hosts = summary.hosts.get(namespace ?? '')
     return {
       id: name,
       ...status,
       ...(release !== undefined && namespace !== undefined && { release }),
       ...(stage && lastRun && { stage: { name: stage.name, state: stage.state, run: lastRun.run.id } }),
       findings: countFindings(findings.get(name) ?? []),
-      ...(hostStates.length > 0 && { hosts: countHosts(hostStates) }),
+      ...(hosts && { hosts }),
       ...(pool && { fullestPool: pool }),
       ...(ending && { soonestCertificate: ending }),
     }
@@ -67,8 +88,12 @@ function isStarted({ state }: StageLine): boolean {
   return state !== 'pending' && state !== 'skipped'
 }
 
-function countFindings(findings: readonly { readonly severity: string }[]): CloudLine['findings'] {
-  const count = (severity: string): number => findings.filter((found) => found.severity === severity).length
+/** What was accepted in the site file needs no attention. */
+function countFindings(
+  findings: readonly { readonly severity: string; readonly accepted: boolean }[],
+): CloudLine['findings'] {
+  const count = (severity: string): number =>
+    findings.filter((found) => found.severity === severity && !found.accepted).length
   return { error: count('error'), warning: count('warning'), info: count('info') }
 }
 
@@ -106,7 +131,7 @@ function listAttention(input: OverviewInput, lines: readonly CloudLine[]): reado
               title: state === 'failed' ? `${name} has failed` : `${name} may not be read`,
               reason,
               ...(next !== undefined && { command: next }),
-              link: { view: 'findings', query: { cloud: name } },
+              link: { view: 'findings', query: { filter: name } },
             },
           ]
         : [],
@@ -121,12 +146,21 @@ function listAttention(input: OverviewInput, lines: readonly CloudLine[]): reado
           title: finding.title || finding.code,
           reason: finding.message,
           command: finding.commands[0] ?? finding.explain,
-          link: { view: 'findings', query: { finding: finding.id } },
+          link: { view: 'findings', query: { selected: finding.id } },
         }),
       ),
     ...lines.flatMap((line) => lineAttention(line, input)),
+    ...(input.sites ?? []).flatMap(siteAttention),
   ]
   return found.toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity))
+}
+
+/** What is wrong at the site that is shown has lines of its own. */
+function siteAttention({ id, verdict, isShown, problem = '', command }: SiteLine): readonly Attention[] {
+  if (isShown || verdict === 'fine') return []
+  const severity = verdict === 'failed' || verdict === 'invalid' ? 'error' : 'warning'
+  const title = verdict === 'unreachable' ? `Site ${id} cannot be reached` : `Site ${id}: ${verdict}`
+  return [{ id: `site ${id}`, severity, title, reason: problem, command, link: { view: 'overview', query: {} } }]
 }
 
 const FULL = 0.9
@@ -145,7 +179,7 @@ function lineAttention(
             title: `Hosts of ${name}`,
             reason: `${hosts.text}, of ${hosts.total}`,
             command: commandLine('hosts', ...input.clusterOptions, '--cloud', name),
-            link: { view: 'hosts', query: { cloud: name } },
+            link: { view: 'hosts', query: { filter: name } },
           } as const,
         ]
       : []),
@@ -170,7 +204,7 @@ function lineAttention(
             title: `Certificate ${soonestCertificate.name}`,
             reason: `ends in ${soonestCertificate.daysLeft} days`,
             command: commandLine('certificates', ...input.clusterOptions),
-            link: { view: 'hosts', query: { cloud: name } },
+            link: { view: 'hosts', query: { filter: name } },
           } as const,
         ]
       : []),

@@ -1,4 +1,5 @@
 /** Builds one run from its events: stages as a grid and a timeline, the critical path, and an estimate from earlier runs. Pure. */
+import { formatShellCommand } from '../../exec/shell-words.ts'
 import type { RunEvent } from '../../run/events.ts'
 import { applyEvent, createRunView, groupStages, isFinished, type RunView, type StageView } from '../../run/run-view.ts'
 import type { RunDocument, RunLine, StageLine } from '../documents/runs.ts'
@@ -49,7 +50,7 @@ export function buildRun(run: KnownRun, earlier: readonly RunView[], now: number
   const estimate = estimateRun(view, estimates, earlier.length, now)
   const failed = stages.find(({ state }) => state === 'failed')
   return {
-    command: `stackloom ${view.what || 'up'}`,
+    command: runCommand(view),
     run: line,
     stages: stages.map((stage) => buildStage(stage, onPath.has(stage.id), estimates.get(stage.name))),
     clouds: groups.flatMap(({ cloud }) => cloud ?? []),
@@ -93,7 +94,18 @@ function describeObject({ kind, namespace, name }: NonNullable<StageView['object
 function nextCommand(view: RunView, failed: StageView): string {
   const cause = view.findings.find(({ stage, cloud }) => stage === failed.name && cloud === failed.cloud)
   const quoted = cause && /`([^`]+)`/.exec(cause.finding.remedy)?.[1]
-  return quoted ?? `stackloom ${view.what || 'up'}`
+  return quoted ?? runCommand(view)
+}
+
+/** Their `what` is the command line; a host may have a dot in its name. */
+const withoutFile = new Set(['hosts', 'backup', 'restore'])
+
+/** `what` is the command and its file: `up site.yaml`, `lab up lab.yaml`, `down`. */
+function runCommand({ what }: RunView): string {
+  const words = (what || 'up').split(' ')
+  const hasFile = words.length > 1 && /[./]/.test(words.at(-1) ?? '') && !withoutFile.has(words[0] ?? '')
+  const file = hasFile ? words.pop() : undefined
+  return formatShellCommand(['stackloom', ...words, ...(file === undefined ? [] : ['-f', file])])
 }
 
 /** The median duration of a stage in earlier runs, by its name: a new cloud has no runs of its own. */

@@ -6,15 +6,13 @@ import { groupBy } from '../../api/collections.ts'
 import { findCondition } from '../../api/raw-object.ts'
 import type { Finding } from '../../errors/finding.ts'
 import { formatHostNames } from '../../hosts/fold-hosts.ts'
-import type { Plan, PlannedNetwork, Segment } from '../../plan/plan.ts'
+import type { Plan, PlannedCloud, PlannedNetwork, Segment } from '../../plan/plan.ts'
+import { judgeNetwork } from '../../verify/probe/probe-record.ts'
 import type { TopologyDocument, TopologyEdge, TopologyItem, TopologyItemDocument } from '../documents/topology.ts'
 import { cloudStates } from './cloud-states.ts'
+import { column, columns, type Item, withRows } from './topology-rows.ts'
 import { commandLine, type ViewInput } from './view-input.ts'
 
-const columns = ['Nodes', 'NICs', 'Segments', 'Bridges', 'Networks', 'Pools', 'VIPs', 'Clouds', 'Hosts'] as const
-const column = (title: (typeof columns)[number]): number => columns.indexOf(title)
-
-type Item = Omit<TopologyItem, 'row'>
 type Body<T> = Omit<T, 'version' | 'notes'>
 
 export function buildTopology(input: ViewInput): Body<TopologyDocument> {
@@ -25,21 +23,16 @@ export function buildTopology(input: ViewInput): Body<TopologyDocument> {
   const items = [
     ...nodeItems(plan, input),
     ...plan.segments.flatMap(segmentItems),
-    ...plan.clouds.flatMap((cloud) => cloud.networks.flatMap((network) => networkItems(cloud.name, network))),
+    ...plan.clouds.flatMap((cloud) => cloud.networks.flatMap((network) => networkItems(cloud, network))),
     ...cloudItems(plan, input),
   ]
-  return { command, columns, items: withRows(items), edges: [...planEdges(plan), ...forbiddenEdges(plan, input)] }
-}
-
-/** Ids may occur twice: a bond on several NICs, a bridge of two segments. */
-function withRows(items: readonly Item[]): readonly TopologyItem[] {
-  const unique = [...new Map(items.map((item) => [item.id, item])).values()]
-  const rows = columns.map(() => 0)
-  return unique.map((item) => {
-    const row = rows[item.column] ?? 0
-    rows[item.column] = row + 1
-    return { ...item, row }
-  })
+  const edges = planEdges(plan)
+  return {
+    command,
+    columns,
+    items: withRows(items, edges),
+    edges: [...edges.map((way) => withProbe(way, input)), ...forbiddenEdges(plan, input)],
+  }
 }
 
 function nodeItems({ from }: Plan, { live }: ViewInput): readonly Item[] {
@@ -87,7 +80,7 @@ function segmentItems({ id, nic, vlan, interface: carrier, bridge, mtu, networks
   ]
 }
 
-function networkItems(cloud: string, network: PlannedNetwork): readonly Item[] {
+function networkItems({ name: cloud, namespace }: PlannedCloud, network: PlannedNetwork): readonly Item[] {
   const { name, vips, pool, subnets, interface: carrier, mtu } = network
   const link = { view: 'addresses', query: { cloud, network: name } } as const
   const addresses = groupBy(vips, ({ address }) => address)
@@ -108,10 +101,14 @@ function networkItems(cloud: string, network: PlannedNetwork): readonly Item[] {
             id: `pool:${pool}`,
             kind: 'pool',
             column: column('Pools'),
-            label: pool,
-            details: subnets.flatMap(({ spans }) =>
-              spans.filter(({ role }) => role === 'vips').map(({ start, end }) => `${start}-${end}`),
-            ),
+            // The names of pools of a cloud begin alike.
+            label: pool.startsWith(`${namespace}-`) ? pool.slice(namespace.length + 1) : pool,
+            details: [
+              pool,
+              ...subnets.flatMap(({ spans }) =>
+                spans.filter(({ role }) => role === 'vips').map(({ start, end }) => `${start}-${end}`),
+              ),
+            ],
             cloud,
             count: addresses.size,
             link,
@@ -148,7 +145,7 @@ function cloudItems({ clouds }: Plan, input: ViewInput): readonly Item[] {
         cloud: name,
         ...(state !== undefined && { state }),
         ...(found?.reason !== undefined && { reason: found.reason }),
-        link: { view: 'overview', query: { cloud: name } },
+        link: { view: 'overview', query: { filter: name } },
       },
       ...(hosts.length === 0
         ? []
@@ -161,7 +158,7 @@ function cloudItems({ clouds }: Plan, input: ViewInput): readonly Item[] {
               details: [`${hosts.length} data plane hosts`],
               cloud: name,
               count: hosts.length,
-              link: { view: 'hosts', query: { cloud: name } },
+              link: { view: 'hosts', query: { filter: name } },
             } as const,
           ]),
     ]
@@ -209,12 +206,21 @@ function planEdges({ from, segments, clouds }: Plan): readonly TopologyEdge[] {
   return [...new Map(edges.map((entry) => [entry.id, entry])).values()]
 }
 
+/** What was probed is the way from what carries a network to it. */
+function withProbe(way: TopologyEdge, { probe }: ViewInput): TopologyEdge {
+  if (!probe || way.kind !== 'attaches') return way
+  const [, cloud = '', network = ''] = /^network:([^/]+)\/(.+)$/.exec(way.to) ?? []
+  const judged = judgeNetwork(probe, cloud, network)
+  return judged ? { ...way, probe: { ...judged, time: probe.time } } : way
+}
+
 /** Findings of the plan, of checks and of probes that name networks of two clouds: the edge between them should not be. */
-function forbiddenEdges({ clouds, findings }: Plan, { examination }: ViewInput): readonly TopologyEdge[] {
+function forbiddenEdges({ clouds, findings }: Plan, { examination, probe }: ViewInput): readonly TopologyEdge[] {
   const networks = new Set(
     clouds.flatMap(({ name, networks: planned }) => planned.map((network) => `${name}/${network.name}`)),
   )
-  const found = [...findings, ...(examination?.checks ?? []).flatMap((check) => check.findings)]
+  const checked = [...(examination?.checks ?? []), ...(probe?.results ?? [])]
+  const found = [...findings, ...checked.flatMap((check) => check.findings)]
   return found.flatMap((finding) => {
     const parties = partiesOf(finding).filter((name) => networks.has(name))
     const [first] = parties

@@ -12,6 +12,7 @@ import type { Lock } from '../../plan/lock.ts'
 import type { Plan } from '../../plan/plan.ts'
 import type { Path } from '../../site/site.ts'
 import type { HeldAddress } from '../../verify/held-addresses.ts'
+import type { ProbeRecord } from '../../verify/probe/probe-record.ts'
 import type { CheckResult } from '../../verify/verify.ts'
 
 /** A planned site file. */
@@ -64,6 +65,8 @@ export interface ViewInput {
   readonly live?: LiveSite
   readonly hosts?: HostsInput
   readonly examination?: Examination
+  /** The last probe of the networks. */
+  readonly probe?: ProbeRecord
   /** The name of a cloud by its namespace. */
   readonly cloudName: (namespace: string) => string
   /** The title of a finding by its code. */
