@@ -99,6 +99,18 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./update/command.ts'),
   },
   {
+    name: 'backup',
+    group: 'Deploy',
+    summary: 'Save a cloud to a folder, with its Secrets encrypted',
+    load: () => import('./backup/command.ts'),
+  },
+  {
+    name: 'restore',
+    group: 'Deploy',
+    summary: 'Bring a cloud back from a backup, with every address',
+    load: () => import('./restore/command.ts'),
+  },
+  {
     name: 'stages',
     group: 'Deploy',
     summary: 'List the stages of a deployment and what each waits for',

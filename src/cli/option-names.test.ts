@@ -45,6 +45,7 @@ describe('options', () => {
   it('include -n only where a namespace has a meaning', () => {
     expect(commandsWith('--namespace').toSorted()).toEqual([
       'adopt',
+      'backup',
       'certificates',
       'config explain',
       'dataplane convert',

@@ -198,7 +198,7 @@ function formatCapacities(capacities: readonly Capacity[], live: boolean, io: Io
 }
 
 function formatAnswer({ what, fits, limit, most }: Answer): string {
-  if (fits) return `${what}: fits\n`
+  if (fits) return `${what}: yes\n`
   const instead = most === undefined || most === 0 ? '' : `; ${most} would fit`
-  return `${what}: does not fit${instead}\n  ${limit ? `${limit.message} (${limit.code})\n  ${limit.remedy}\n` : ''}`
+  return `${what}: no${instead}\n  ${limit ? `${limit.message} (${limit.code})\n  ${limit.remedy}\n` : ''}`
 }

@@ -7,6 +7,7 @@
 
 import { CORE_SCHEMA, load } from 'js-yaml'
 import * as addresses from '../../addresses/findings.ts'
+import * as backup from '../../backup/findings.ts'
 import * as consoleServer from '../../console/server/findings.ts'
 import * as dns from '../../controllers/dns/findings.ts'
 import * as ipam from '../../controllers/ipam/findings.ts'
@@ -84,6 +85,7 @@ const modules: readonly object[] = [
   deployUpdate,
   addresses,
   consoleServer,
+  backup,
   dns,
   doctorControlPlane,
   doctorDataPlane,
