@@ -4,10 +4,10 @@ import axe from 'axe-core'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, type TestContext } from 'vitest'
 
-const PROGRAM = '/usr/bin/chromium'
+export const BROWSER = '/usr/bin/chromium'
 
 export function requireBrowser(context: Pick<TestContext, 'skip'>): void {
-  if (!existsSync(PROGRAM)) context.skip('chromium is not installed; `make setup` as root installs it')
+  if (!existsSync(BROWSER)) context.skip('chromium is not installed; `make setup` as root installs it')
 }
 
 export interface WatchedPage {
@@ -20,7 +20,7 @@ export interface WatchedPage {
 export function useBrowser(): (options?: BrowserContextOptions) => Promise<WatchedPage> {
   let browser: Browser | undefined
   beforeAll(async () => {
-    if (existsSync(PROGRAM)) browser = await launchBrowser()
+    if (existsSync(BROWSER)) browser = await launchBrowser()
   }, 300_000)
   afterAll(() => browser?.close())
   return async (options = {}) => {
@@ -32,9 +32,9 @@ export function useBrowser(): (options?: BrowserContextOptions) => Promise<Watch
   }
 }
 
-function launchBrowser(): Promise<Browser> {
+export function launchBrowser(): Promise<Browser> {
   return chromium.launch({
-    executablePath: PROGRAM,
+    executablePath: BROWSER,
     timeout: 240_000,
     args: [
       // Root has no sandbox; the other flags keep the browser from asking for anything outside of this machine.
@@ -59,15 +59,15 @@ function watch(page: Page): WatchedPage {
 }
 
 /** The violations of accessibility rules, as one line each. */
-export async function findViolations(page: Page): Promise<readonly string[]> {
+export async function findViolations(page: Page, only?: readonly string[]): Promise<readonly string[]> {
   await page.evaluate(axe.source)
-  return page.evaluate(async () => {
+  return page.evaluate(async (rules) => {
     const { axe: engine } = globalThis as unknown as { axe: typeof axe }
-    const { violations } = await engine.run()
+    const { violations } = await engine.run(rules ? { runOnly: { type: 'rule', values: [...rules] } } : {})
     return violations.flatMap(({ id, nodes }) =>
       nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary ?? ''}`),
     )
-  })
+  }, only)
 }
 
 /** Nothing is wider than the screen; parts that scroll by themselves are not counted. */

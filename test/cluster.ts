@@ -37,8 +37,12 @@ export interface ClusterOptions {
   readonly metallb?: boolean
   /** Garbage collection, namespace deletion, service accounts: about one second more. */
   readonly controllerManager?: boolean
+  /** cert-manager with its webhook. */
+  readonly certManager?: boolean
   /** OLM with a catalog of the operators. */
   readonly olm?: boolean
+  /** The second cluster of a file, which runs beside the first in its slot: files with two could wait for each other. */
+  readonly second?: boolean
 }
 
 /** The programs that a test may kill and start. */
@@ -80,13 +84,16 @@ export function takeClusterSlot(): Promise<ProcessLock> {
   return acquireLock(slots)
 }
 
+const takeNoSlot = (): Promise<ProcessLock> => Promise.resolve({ release: () => Promise.resolve() })
+
 /** A cluster for all tests of a file. Its fields are available in tests and hooks only. */
 export function useCluster(options: ClusterOptions = {}): Cluster {
   let started: { readonly cluster: Cluster; readonly stop: () => Promise<void> } | undefined
   let refusal: string | undefined
   beforeAll(async () => {
     refusal = await findObstacle(options)
-    if (refusal === undefined) started = await startCluster(options)
+    const takePlace = options.second ? takeNoSlot : takeClusterSlot
+    if (refusal === undefined) started = await startCluster(options, takePlace)
     // Both slots may be in use until other test files end.
   }, 600_000)
   beforeEach((context) => {
@@ -109,8 +116,8 @@ async function findObstacle(options: ClusterOptions): Promise<string | undefined
   }
   try {
     const context = sandboxContext()
-    if (options.olm && process.env['STACKLOOM_BUILD_ALL'] !== '1' && !(await isBuilt('opm', programs, context)))
-      return 'OLM is not built, which takes minutes; `make test SUITE=pods` builds it'
+    const missing = process.env['STACKLOOM_BUILD_ALL'] === '1' ? undefined : await findUnbuilt(options, context)
+    if (missing) return `${missing} is not built, which takes minutes; \`make test SUITE=pods\` builds it`
     await ensurePrograms(programsFor(partsOf(options)), context)
     return undefined
   } catch (error) {
@@ -119,10 +126,18 @@ async function findObstacle(options: ClusterOptions): Promise<string | undefined
   }
 }
 
+/** A program of an optional part that only some tests need. */
+async function findUnbuilt(options: ClusterOptions, context: SandboxContext): Promise<string | undefined> {
+  for (const part of partsOf(options).filter((part) => part === 'cert-manager' || part === 'olm'))
+    for (const name of requiredPrograms[part]) if (!(await isBuilt(name, programs, context))) return name
+  return undefined
+}
+
 function partsOf(options: ClusterOptions): readonly Part[] {
   return [
     ...(options.controllerManager ? (['controller-manager'] as const) : []),
     ...(options.metallb ? (['metallb', 'metallb-webhooks'] as const) : []),
+    ...(options.certManager ? (['cert-manager'] as const) : []),
     ...(options.olm ? (['olm'] as const) : []),
   ]
 }

@@ -1,8 +1,7 @@
 /**
  * Builds the objects that cost the operator most: of each kind that a tenant may create, the largest that etcd stores, in
- * several shapes.
+ * several shapes, and where its CRD accepts less, the largest of that.
  */
-import type { KindDefinition } from '../src/api/crd.ts'
 import { dnsDataKind } from '../src/api/dnsdata.ts'
 import { dnsMasqKind } from '../src/api/dnsmasq.ts'
 import { ipSetKind, reservationKind } from '../src/api/ipset.ts'
@@ -15,42 +14,24 @@ import {
   dataPlaneRoleKind,
   dataPlaneServiceKind,
 } from '../src/dataplane/kinds/data-plane.ts'
-import { novaExternalComputeKind } from '../src/dataplane/kinds/nova.ts'
-import { ovnMetadataAgentKind } from '../src/dataplane/kinds/ovn-metadata-agent.ts'
-import { sriovAgentKind } from '../src/dataplane/kinds/sriov-agent.ts'
+import { cutToSchema } from './cut-to-schema.ts'
 import { dataPlaneNode, dataPlaneRole, SSH_SECRET } from './data-plane.ts'
+import { address, BYTES, build, chunk, fill, type LargestObject, NODE, TENANT, VARS } from './large-values.ts'
+import { largestServiceObjects, SERVICE_SECRET, serviceKinds } from './largest-service-objects.ts'
+import { sharedSecret } from './real/dataplane/hostile-cloud.ts'
 
-export const TENANT = 'tenant'
-const NODE = 'edpm-compute-0'
-
-export interface LargestObject {
-  /** `many subnets` */
-  readonly shape: string
-  readonly object: KubeObject
-}
-
-/** etcd stores requests up to 1.5 MiB; the rest is for what the API server and the operator add. */
-const BYTES = 1_400_000
-const VARS = 128 * 1024
-
-function build(kind: KindDefinition, spec: object, more: Partial<KubeObject['metadata']> = {}): KubeObject {
-  const name = { NetConfig: 'netconfig', OpenStackDataPlaneNode: NODE }[kind.kind] ?? 'largest'
-  const metadata = { name, namespace: TENANT, ...more }
-  return { apiVersion: `${kind.group}/${kind.version}`, kind: kind.kind, metadata, spec }
-}
-
-/** As many items as fit into the bytes, at most `limit`. */
-function fill<T>(make: (index: number) => T, bytes = BYTES, limit = Number.POSITIVE_INFINITY): T[] {
-  const items: T[] = []
-  for (let used = 0; used < bytes && items.length < limit; ) {
-    const item = make(items.length)
-    items.push(item)
-    used += JSON.stringify(item).length + 1
-  }
-  return items
-}
-
-const address = (index: number): string => `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`
+const otherKinds = [
+  netConfigKind,
+  ipSetKind,
+  reservationKind,
+  dnsMasqKind,
+  dnsDataKind,
+  dataPlaneRoleKind,
+  dataPlaneNodeKind,
+  dataPlaneKind,
+  dataPlaneServiceKind,
+  ansibleRunKind,
+]
 
 function subnet(index: number, more: object = {}): object {
   const range = { start: address(index * 4 + 2), end: address(index * 4 + 2) }
@@ -59,15 +40,9 @@ function subnet(index: number, more: object = {}): object {
 
 const network = (index: number, subnets: readonly object[]): object => ({ name: `net${index}`, mtu: 1500, subnets })
 
-function chunk<T>(items: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
-    items.slice(index * size, (index + 1) * size),
-  )
-}
-
 const excluded = (first: number): readonly string[] => fill((index) => address(first + index), BYTES, 4096)
 
-export const largestObjects: readonly LargestObject[] = [
+const largestForEtcd: readonly LargestObject[] = [
   {
     shape: 'many subnets',
     object: build(netConfigKind, {
@@ -389,52 +364,15 @@ export const largestObjects: readonly LargestObject[] = [
       roles: { tasks: fill((n) => ({ name: `t${n}`, import_role: { name: 'r' }, vars: ['a: b'] })) },
     }),
   },
-  ...[novaExternalComputeKind, ovnMetadataAgentKind, sriovAgentKind].flatMap((kind): readonly LargestObject[] => [
-    {
-      shape: 'a long configuration',
-      object: build(kind, {
-        dataplaneNodeName: NODE,
-        customServiceConfig: `[DEFAULT]\n${fill((n) => n, BYTES / 2)
-          .map((n) => `o${n}=1`)
-          .join('\n')}`,
-      }),
-    },
-    {
-      shape: 'a configuration of wrong lines',
-      object: build(kind, { dataplaneNodeName: NODE, customServiceConfig: 'a\n'.repeat(BYTES / 3) }),
-    },
-    {
-      shape: 'a configuration of sections',
-      object: build(kind, {
-        dataplaneNodeName: NODE,
-        customServiceConfig: fill((n) => n, BYTES / 2)
-          .map((n) => `[s${n}]\n`)
-          .join(''),
-      }),
-    },
-    {
-      shape: 'a configuration of one long line',
-      object: build(kind, {
-        dataplaneNodeName: NODE,
-        customServiceConfig: `[DEFAULT]\na=${' ='.repeat(BYTES / 2 - 20)}`,
-      }),
-    },
-    {
-      shape: 'a configuration with substitutions',
-      object: build(kind, {
-        dataplaneNodeName: NODE,
-        customServiceConfig: `[DEFAULT]\n${'a = $a$a$a$a$a$a$a\n'.repeat(BYTES / 22)}`,
-      }),
-    },
-    {
-      shape: 'many files',
-      object: build(kind, {
-        dataplaneNodeName: NODE,
-        defaultConfigOverwrite: Object.fromEntries(fill((n) => [`f${n}`, '{{ }}'] as const, BYTES / 2)),
-      }),
-    },
-  ]),
+  ...largestServiceObjects,
 ]
+
+export const largestObjects: readonly LargestObject[] = largestForEtcd.flatMap(({ shape, object }) => {
+  const definition = [...serviceKinds, ...otherKinds].find(({ kind }) => kind === object.kind)
+  const accepted = { ...object, ...(definition && { spec: cutToSchema(definition, object['spec']) }) }
+  const isCut = JSON.stringify(accepted).length < JSON.stringify(object).length
+  return [{ shape, object }, ...(isCut ? [{ shape: `${shape}, as the CRD accepts`, object: accepted }] : [])]
+})
 
 export const largestKinds: readonly string[] = [...new Set(largestObjects.map(({ object }) => object.kind))]
 
@@ -464,6 +402,12 @@ export function neighbours({ kind, metadata }: KubeObject): readonly KubeObject[
       kind: 'Secret',
       metadata: { name: SSH_SECRET, namespace: TENANT },
       stringData: { 'ssh-privatekey': 'x' },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: SERVICE_SECRET, namespace: TENANT },
+      stringData: sharedSecret,
     },
     dataPlaneRole('role', { nodeTemplate: section, deployStrategy: {} }, {}, TENANT),
     dataPlaneNode(NODE, { role, node: section, deployStrategy: {} }, {}, TENANT),

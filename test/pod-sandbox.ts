@@ -21,6 +21,7 @@ import { resetSandbox, type SandboxContext, startSandbox } from '../src/sandbox/
 import { locateSandbox } from '../src/sandbox/settings.ts'
 import type { StartRequest } from '../src/sandbox/start-request.ts'
 import { takeClusterSlot } from './cluster.ts'
+import { isSoak, SOAK_ONLY } from './counts.ts'
 import { sandboxContext } from './sandbox-context.ts'
 
 export interface PodSandbox {
@@ -37,15 +38,15 @@ export interface PodSandbox {
 
 export type PodSandboxOptions = Omit<StartRequest, 'name' | 'pods'>
 
-/** `prepare` runs before the tests, where pods can run. */
+/** `prepare` runs before the tests, where pods can run. With `soakOnly` only `make soak` runs the tests of the file. */
 export function usePodSandbox(
-  options: PodSandboxOptions,
+  { soakOnly = false, ...options }: PodSandboxOptions & { readonly soakOnly?: boolean },
   prepare: (sandbox: PodSandbox) => Promise<void> = async () => undefined,
 ): PodSandbox {
   let started: { readonly sandbox: PodSandbox; readonly stop: () => Promise<void> } | undefined
   let refusal: string | undefined
   beforeAll(async () => {
-    refusal = await preparePods()
+    refusal = soakOnly && !isSoak() ? SOAK_ONLY : await preparePods()
     if (refusal !== undefined) return
     started = await startPodSandbox('pods', options)
     await prepare(started.sandbox)
@@ -68,14 +69,17 @@ const PREPARE_MS = 2_400_000
 /** Builds what pods need, if this run may build; returns why no pods can run here, or undefined. */
 async function preparePods(): Promise<string | undefined> {
   const [problem] = judgeHost(await readHostFacts(process.env))
+  if (!problem && process.env['STACKLOOM_BUILD_ALL'] === '1')
+    await ensurePrograms(requiredPrograms.pods, sandboxContext())
+  return findPodProblem()
+}
+
+/** Why no pods can run here without a build, or undefined. */
+export async function findPodProblem(): Promise<string | undefined> {
+  const [problem] = judgeHost(await readHostFacts(process.env))
   if (problem) return `${problem.message}; ${problem.remedy}`
-  const context = sandboxContext()
-  if (process.env['STACKLOOM_BUILD_ALL'] === '1') {
-    await ensurePrograms(requiredPrograms.pods, context)
-    return undefined
-  }
   for (const name of requiredPrograms.pods) {
-    if (!(await isBuilt(name, programs, context)))
+    if (!(await isBuilt(name, programs, sandboxContext())))
       return `${name} is not built, which takes minutes; \`make test SUITE=pods\` builds it`
   }
   return undefined

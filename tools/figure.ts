@@ -15,7 +15,8 @@ export interface Figure {
   /** `x` for a ratio against the alternative, otherwise `ms`, `MiB`, `requests`, … */
   readonly unit: string
   readonly target?: Target
-  readonly measure: () => Promise<Measured>
+  /** `selected`: the names of all figures that this run measures. */
+  readonly measure: (selected: readonly string[]) => Promise<Measured>
 }
 
 /** A number, or the reason why it cannot be measured on this machine. */

@@ -54,10 +54,10 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
 
-/** Shares one expensive run between several figures. */
-export function once<T>(work: () => Promise<T>): () => Promise<T> {
+/** Shares one expensive run between several figures; the arguments are those of the first call. */
+export function once<T, A extends readonly unknown[]>(work: (...given: A) => Promise<T>): (...given: A) => Promise<T> {
   let result: Promise<T> | undefined
-  return () => (result ??= work())
+  return (...given) => (result ??= work(...given))
 }
 
 export interface ChildRun {

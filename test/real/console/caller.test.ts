@@ -42,7 +42,7 @@ function grant(name: string, namespace: string | undefined): readonly KubeObject
 }
 
 describe('the console of the operator', { timeout: 600_000 }, () => {
-  const cluster = useCluster({ crds: 'today' })
+  const cluster = useCluster({ crds: 'own' })
   let operator: RunningOperator | undefined
   let origin = ''
   const opened: ConsoleClient[] = []
@@ -144,6 +144,15 @@ describe('the console of the operator', { timeout: 600_000 }, () => {
     })
     expect(response.status).toBe(403)
   })
+})
+
+describe('an operator with a console that cannot start', () => {
+  const cluster = useCluster({ crds: 'today' })
+
+  it('ends with the reason', async () => {
+    const operator = await launchOperator(cluster, { console: true, consolePort: await freePort(), parts: ['ipam'] })
+    await expect.poll(() => String(operator.ended()), { timeout: LIMIT }).toContain('SL5101')
+  }, 240_000)
 })
 
 function freePort(): Promise<number> {

@@ -1,19 +1,21 @@
-/** `stackloom console` in a browser, with its own server: a sandbox, a dump, and a plan without a cluster. */
-import { copyFileSync } from 'node:fs'
+/** `stackloom console` in a browser, as a program of its own: two clouds of a sandbox from the first plan until they are gone. */
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { main } from '../../../src/cli/main.ts'
+import { startProcess } from '../../../src/exec/process.ts'
 import { buildWeb } from '../../../tools/build-web.ts'
-import { requireBrowser, useBrowser } from '../../browser.ts'
+import { expectNoSidewaysScroll, findViolations, requireBrowser, useBrowser } from '../../browser.ts'
 import { useCluster } from '../../cluster.ts'
 import { useFolder } from '../../folder.ts'
 import { testIo } from '../../io.ts'
 import { prepareCluster, type RunningActors, startActors } from '../deploy/deployment-fixture.ts'
 
+const LIMIT = 240_000
 const openPage = useBrowser()
 const folder = useFolder()
-const env = { HOME: folder, XDG_STATE_HOME: path.join(folder, 'state') }
+const env = { HOME: folder, XDG_STATE_HOME: path.join(folder, 'state'), PATH: process.env['PATH'] ?? '' }
 
 interface RunningConsole {
   /** A link that was not used yet. */
@@ -21,23 +23,33 @@ interface RunningConsole {
   readonly stop: () => Promise<void>
 }
 
+/** A process of its own: actions of the page start the same program again. */
 async function startConsole(...words: readonly string[]): Promise<RunningConsole> {
+  const lines: string[] = []
   const end = new AbortController()
-  const io = testIo({ cwd: folder, env, stop: end.signal })
-  const running = main(['console', ...words], io)
-  const links = (): readonly string[] => `${io.out()}${io.err()}`.match(/http:\/\/127\.0\.0\.1:\d+\/\?token=\S+/g) ?? []
+  const entry = path.resolve('src/cli/entry.ts')
+  const running = startProcess(
+    {
+      file: process.execPath,
+      args: ['--import', import.meta.resolve('tsx'), entry, 'console', ...words],
+      cwd: folder,
+      env,
+    },
+    { onLine: (line) => lines.push(line), signal: end.signal, graceMs: 30_000 },
+  )
+  const links = (): readonly string[] => lines.join('\n').match(/http:\/\/127\.0\.0\.1:\d+\/\?token=\S+/g) ?? []
   let used = 0
-  await Promise.race([running, vi.waitUntil(() => links().length > 0, { timeout: 120_000 })])
-  if (links().length === 0) throw new Error(io.err())
+  await Promise.race([running.exit, vi.waitUntil(() => links().length > 0, { timeout: LIMIT })])
+  if (links().length === 0) throw new Error(lines.join('\n'))
   return {
     link: async () => {
-      await vi.waitUntil(() => links().length > used, { timeout: 60_000 })
+      await vi.waitUntil(() => links().length > used, { timeout: LIMIT })
       used += 1
       return links()[used - 1] ?? ''
     },
     stop: async () => {
       end.abort()
-      await running
+      await running.exit
     },
   }
 }
@@ -49,7 +61,10 @@ async function showView(page: Page, hash: string, ready: string): Promise<void> 
 }
 
 beforeAll(async () => {
-  copyFileSync('examples/two-clouds.yaml', path.join(folder, 'site.yaml'))
+  // The example names a storage class that the sandbox does not have.
+  const example = readFileSync('examples/two-clouds.yaml', 'utf8')
+  writeFileSync(path.join(folder, 'site.yaml'), example.replace('local-storage', 'local'))
+  copyFileSync('examples/lab-three-node.yaml', path.join(folder, 'lab.yaml'))
   // What `make build` writes; the console reads it from there.
   await buildWeb('dist/web')
 })
@@ -65,7 +80,8 @@ describe('the console of two clouds and a sandbox', { timeout: 600_000 }, () => 
   beforeAll(async () => {
     await prepareCluster(cluster.client, ['worker-0', 'worker-1', 'worker-2'])
     actors = startActors(cluster.connection)
-    running = await startConsole('-f', 'site.yaml', '--kubeconfig', cluster.kubeconfig)
+    const words = ['-f', 'site.yaml', '--lab', 'lab.yaml', '--kubeconfig', cluster.kubeconfig]
+    running = await startConsole(...words, '--allow-actions')
   }, 600_000)
   afterAll(async () => {
     await running?.stop()
@@ -74,9 +90,77 @@ describe('the console of two clouds and a sandbox', { timeout: 600_000 }, () => 
 
   const openConsole = async (): Promise<void> => {
     ;({ page, errors } = await openPage())
+    page.setDefaultTimeout(LIMIT)
     await page.goto((await running?.link()) ?? '')
     await page.waitForSelector('main h1')
   }
+  const chooseAction = (value: string) => page.getByLabel('Start an action').selectOption(value)
+  const dialogState = (state: string) => page.waitForSelector(`dialog[open] h2:has-text("${state}")`)
+
+  it('asks before `up`, and shows the run that the page started from begin to end', async () => {
+    await openConsole()
+    await page.waitForSelector('td >> text="planned"')
+    await chooseAction('up')
+    await dialogState('asks')
+    expect(await page.locator('dialog .output').innerText()).toContain('controlplane')
+    expect(await cluster.client.get({ apiVersion: 'v1', kind: 'Namespace', name: 'openstack' })).toBeUndefined()
+    await page.getByRole('button', { name: 'Run up' }).click()
+    await page.getByText('Watch the run').click()
+    await page.waitForSelector('.stage.running')
+    await page.waitForSelector('.run-state >> text="done"')
+    const stages = await page.locator('.stage .mark').allInnerTexts()
+    expect(stages.length).toBeGreaterThan(15)
+    expect(stages.filter((state) => state !== 'done' && state !== 'skipped')).toEqual([])
+    expect(await page.locator('.log').innerText()).toContain('done after')
+    expect(errors).toEqual([])
+  })
+
+  it('has every view of the deployed clouds, at three widths, without a violation or an error', async () => {
+    await openConsole()
+    await showView(page, '#/overview', 'table >> text="rhoso1"')
+    await page.waitForFunction("document.querySelectorAll('tbody .mark.good').length >= 4")
+    const views: readonly (readonly [hash: string, ready: string])[] = [
+      ['#/overview', 'table >> text="rhoso2"'],
+      ['#/addresses', '.bars'],
+      ['#/addresses?cloud=rhoso1&network=internalapi', 'td >> text=/Service openstack\\/rabbitmq/'],
+      ['#/topology?selected=segment%3Amain%2F20', '.item.lit'],
+      ['#/run', '.grid'],
+      ['#/run?layout=timeline', '.timeline'],
+      ['#/run?layout=graph', '.graph'],
+      ['#/hosts', '.matrix >> text="edpm-compute-[0-1]"'],
+      ['#/findings', 'summary:has-text("checks of the cluster")'],
+      ['#/lab', 'h2 >> text="Virtual machines"'],
+      ['#/search?q=172.17.0.85', 'td >> text=/openstack/'],
+    ]
+    for (const [hash, ready] of views) {
+      await showView(page, hash, ready)
+      for (const width of [375, 2560, 1280]) {
+        await page.setViewportSize({ width, height: 860 })
+        await expectNoSidewaysScroll(page)
+      }
+      expect(await findViolations(page), hash).toEqual([])
+    }
+    expect(errors).toEqual([])
+  })
+
+  it('runs plan, verify, doctor and diff, and prints what a terminal prints', async () => {
+    await openConsole()
+    const inCluster = ['--kubeconfig', cluster.kubeconfig]
+    for (const name of ['plan', 'verify', 'doctor', 'diff']) {
+      await chooseAction(name)
+      await page.waitForSelector('dialog[open] h2 .mark:not(.busy)')
+      // Without a terminal a table is as wide as its values.
+      const io = testIo({ cwd: folder, env, columns: Number.POSITIVE_INFINITY })
+      const words = [name, '-f', 'site.yaml', ...(name === 'plan' ? [] : inCluster)]
+      const code = await main(words, io)
+      expect(await page.locator('dialog[open] .command code').innerText()).toBe(`stackloom ${words.join(' ')}`)
+      expect(await page.locator('dialog[open] h2').innerText()).toContain(code === 0 ? 'done' : 'failed')
+      const output = await page.locator('dialog[open] .output').textContent()
+      for (const line of io.out().trim().split('\n').slice(0, 5)) expect(output).toContain(line.trim().slice(0, 40))
+      await page.getByRole('button', { name: 'Close' }).click()
+    }
+    expect(errors).toEqual([])
+  })
 
   it('shows a change in two browsers at once', async () => {
     await openConsole()
@@ -97,6 +181,26 @@ describe('the console of two clouds and a sandbox', { timeout: 600_000 }, () => 
     const status = { status: { loadBalancer: { ingress: [{ ip: '172.17.0.88' }] } } }
     await cluster.client.patch(service, status, { type: 'merge', fieldManager: 'other', subresource: 'status' })
     for (const browser of [first, page]) await browser.waitForSelector('td >> text=/shop\\/web/')
+    expect(errors).toEqual([])
+  })
+
+  it('shows what is broken: a deleted pool, a VIP that moved, a node that is gone', async () => {
+    await openConsole()
+    await showView(page, '#/overview', 'table >> text="rhoso2"')
+    const pool = { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', namespace: 'metallb-system' }
+    await cluster.client.delete({ ...pool, name: 'openstack2-internalapi' })
+    await page.waitForSelector('.attention >> text=/openstack2-internalapi/')
+    const moved = { status: { loadBalancer: { ingress: [{ ip: '172.17.0.89' }] } } }
+    const keystone = { apiVersion: 'v1', kind: 'Service', namespace: 'openstack', name: 'keystone-internal' }
+    await actors?.stop()
+    await cluster.kill('metallb-controller')
+    await cluster.client.patch(keystone, moved, { type: 'merge', fieldManager: 'other', subresource: 'status' })
+    await showView(page, '#/addresses?cloud=rhoso1&network=internalapi&mode=difference', 'td >> text="172.17.0.89"')
+    await cluster.client.delete({ apiVersion: 'v1', kind: 'Node', name: 'worker-2' })
+    await showView(page, '#/topology?selected=node%3Aworker-2', 'text="the cluster has no such node"')
+    await cluster.start('metallb-controller')
+    await prepareCluster(cluster.client, ['worker-2'])
+    actors = startActors(cluster.connection)
     expect(errors).toEqual([])
   })
 
@@ -121,6 +225,22 @@ describe('the console of two clouds and a sandbox', { timeout: 600_000 }, () => 
     expect(await opened.page.locator('.top').innerText()).toContain('dump')
     expect(opened.errors).toEqual([])
   })
+
+  it('takes the clouds down after their name is typed', async () => {
+    await openConsole()
+    await chooseAction('down')
+    await dialogState('asks')
+    const button = page.getByRole('button', { name: 'Run down' })
+    expect(await button.isDisabled()).toBe(true)
+    await page.getByLabel('Type all to confirm').fill('all')
+    await button.click()
+    await dialogState('done')
+    await page.getByRole('button', { name: 'Close' }).click()
+    await page.waitForFunction(
+      "[...document.querySelectorAll('tbody tr')].filter((row) => row.textContent.includes('planned')).length === 2",
+    )
+    expect(errors).toEqual([])
+  })
 })
 
 describe('the console without a cluster', { timeout: 300_000 }, () => {
@@ -133,7 +253,7 @@ describe('the console without a cluster', { timeout: 300_000 }, () => {
     expect(await page.locator('.top').innerText()).toContain('plan only')
     await showView(page, '#/search?q=172.17.0.85', '.answer')
     expect(await page.locator('main').innerText()).toContain('rabbitmq.rabbitmq')
-    await showView(page, '#/hosts', '.empty')
+    for (const view of ['hosts', 'lab']) await showView(page, `#/${view}`, '.empty')
     expect(errors).toEqual([])
   })
 })

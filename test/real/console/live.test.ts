@@ -11,6 +11,7 @@ import { schemas } from '../../../src/console/documents/schemas.ts'
 import { documentNames, fillRoute, routes } from '../../../src/console/routes.ts'
 import { useCluster } from '../../cluster.ts'
 import { type ConsoleClient, connectConsole } from '../../console-client.ts'
+import { requireSoak } from '../../counts.ts'
 import { useFolder } from '../../folder.ts'
 import { testIo } from '../../io.ts'
 import { prepareCluster, type RunningActors, startActors } from '../deploy/deployment-fixture.ts'
@@ -84,6 +85,9 @@ describe('the console of two clouds', { timeout: 600_000 }, () => {
     expect(schemas.run.safeParse(document).error).toBeUndefined()
     expect(document.stages.every(({ state }) => state === 'done' || state === 'skipped')).toBe(true)
     expect(document.events).toBe(events.length)
+    const [first] = document.stages
+    const stage = await client.get(fillRoute('stage', { run: runs[0]?.id ?? '', stage: first?.id ?? '' }))
+    expect(schemas.stage.safeParse(stage).error).toBeUndefined()
   })
 
   it('has every document with its schema, and both clouds ready', async () => {
@@ -133,7 +137,9 @@ describe('the console of two clouds', { timeout: 600_000 }, () => {
     expect(found.live).toEqual(expected.live)
   })
 
-  it('says that the API server is lost, and continues when it is back', async () => {
+  // In `make test` the browser sees both in console.test.ts.
+  it('says that the API server is lost, and continues when it is back', async (context) => {
+    requireSoak(context)
     const mark = client.seen().length
     await cluster.kill('kube-apiserver')
     const isConnection = (kind: string) => (event: { kind: string; connection?: { kind: string } }) =>
@@ -154,7 +160,8 @@ describe('the console of two clouds', { timeout: 600_000 }, () => {
     await client.waitFor((event) => event.kind === 'patch' && event.document === 'overview', next)
   })
 
-  it('shows the same from a dump, without a cluster', async () => {
+  it('shows the same from a dump, without a cluster', async (context) => {
+    requireSoak(context)
     const saved = await main(['doctor', '--save', 'dump', '--kubeconfig', cluster.kubeconfig], ioFor())
     expect([0, 1, 3]).toContain(saved)
     const end = new AbortController()

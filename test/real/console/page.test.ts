@@ -58,15 +58,23 @@ const readySelectors: Readonly<Record<string, string>> = {
   search: '.answer',
 }
 
-describe.each(['light', 'dark'] as const)('every view in the %s theme', (colorScheme) => {
+describe('every view', () => {
   it('fits 375, 1280 and 2560 pixels, without a violation or an error', async () => {
-    const { page, errors } = await openPage({ colorScheme })
+    const { page, errors } = await openPage({ colorScheme: 'light' })
     await forEachView(page, async (name) => {
       for (const width of [375, 2560, 1280]) {
         await page.setViewportSize({ width, height: 860 })
         await expectNoSidewaysScroll(page)
       }
       expect(await findViolations(page), name).toEqual([])
+    })
+    expect(errors).toEqual([])
+  }, 240_000)
+
+  it('can be read in the dark theme, which differs in its colours alone', async () => {
+    const { page, errors } = await openPage({ colorScheme: 'dark' })
+    await forEachView(page, async (name) => {
+      expect(await findViolations(page, ['color-contrast']), name).toEqual([])
     })
     expect(errors).toEqual([])
   }, 240_000)

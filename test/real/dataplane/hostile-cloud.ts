@@ -13,6 +13,8 @@ import { ansibleRunKind } from '../../../src/dataplane/kinds/ansible-run.ts'
 import { dataPlaneKind, dataPlaneServiceKind } from '../../../src/dataplane/kinds/data-plane.ts'
 import { novaCellKind, novaExternalComputeKind } from '../../../src/dataplane/kinds/nova.ts'
 import { ovnMetadataAgentKind } from '../../../src/dataplane/kinds/ovn-metadata-agent.ts'
+import { sriovAgentKind } from '../../../src/dataplane/kinds/sriov-agent.ts'
+import { nodeServices } from '../../../src/dataplane/service-definitions/all.ts'
 import { SSH_SECRET } from '../../data-plane.ts'
 
 interface Schema {
@@ -79,12 +81,19 @@ const kinds = [
   dataPlaneKind,
   dataPlaneServiceKind,
   ansibleRunKind,
-  novaExternalComputeKind,
-  ovnMetadataAgentKind,
+  ...nodeServices.map(({ crd }) => crd),
 ]
 
-/** These become text in inventories, so they are always among the attacks. */
-const MARKED = ['managementNetwork', 'network']
+/** These become text in inventories and extra variables, or a part of a name, so they are always among the attacks. */
+const MARKED = [
+  'managementNetwork',
+  'network',
+  'novaComputeContainerImage',
+  'novaLibvirtContainerImage',
+  'ovnMetadataAgentContainerImage',
+  'sriovAgentContainerImage',
+  'ipAddressPool',
+]
 
 /** About so many fields of each kind, evenly spread. */
 export function listAttacks(perKind: number): readonly Attack[] {
@@ -107,7 +116,7 @@ function spread<T>(items: readonly T[], limit: number): readonly T[] {
 
 export const describeField = ({ kind, field }: Attack): string => `${kind.kind}.${field.join('.')}`
 
-const isOfService = ({ kind }: Attack): boolean => kind === novaExternalComputeKind || kind === ovnMetadataAgentKind
+export const isOfService = ({ kind }: Attack): boolean => nodeServices.some(({ crd }) => crd === kind)
 
 export const isOfNames = ({ kind }: Attack): boolean => kind === dnsMasqKind || kind === dnsDataKind
 
@@ -143,7 +152,7 @@ export function cloud(attack: Attack): readonly (readonly [KindDefinition, KubeO
     ...only(kind === reservationKind, build(reservationKind, node, { ipSetRef: {}, reservation: {} })),
     ...only(kind === ansibleRunKind, build(ansibleRunKind, 'run', { play: '- hosts: all\n', inventory: 'all: {}\n' })),
     ...only(
-      isOfService(attack),
+      kind === novaExternalComputeKind,
       build(novaCellKind, 'cell1', cell),
       build(novaExternalComputeKind, node, {
         ...bound,
@@ -151,12 +160,19 @@ export function cloud(attack: Attack): readonly (readonly [KindDefinition, KubeO
         novaComputeContainerImage: 'image',
         novaLibvirtContainerImage: 'image',
       }),
+    ),
+    ...only(
+      kind === ovnMetadataAgentKind,
       build(ovnMetadataAgentKind, node, {
         ...bound,
         neutronConfigSecretName: 'all',
         novaMetadataSecretName: 'all',
         ovnMetadataAgentContainerImage: 'image',
       }),
+    ),
+    ...only(
+      kind === sriovAgentKind,
+      build(sriovAgentKind, node, { ...bound, neutronConfigSecretName: 'all', sriovAgentContainerImage: 'image' }),
     ),
     build(dataPlaneServiceKind, 'step', { play: '- hosts: all\n' }),
     build(dataPlaneKind, 'plane', {
@@ -179,10 +195,25 @@ const cell = {
   serviceAccount: 'nova',
 }
 
+/** Hosts are discovered in the pod of the conductor; in this one nothing can be executed. */
+export function conductorPod(namespace: string): KubeObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: 'nova-cell0-conductor-0',
+      namespace,
+      annotations: { 'sandbox.stackloom.dev/played': 'true' },
+    },
+    spec: { containers: [{ name: 'conductor', image: 'image' }] },
+  }
+}
+
 export const sharedSecret = {
   'ssh-privatekey': 'x',
   transport_url: 'rabbit://a:b@c',
   ServicePassword: 'p',
   '10-neutron-metadata.conf': '[ovn]\novn_sb_connection = ssl:10.0.0.1:6642\n',
+  '10-neutron-sriov.conf': '[DEFAULT]\ntransport_url = rabbit://a:b@c\n',
   '05-nova-metadata.conf': '[DEFAULT]\nnova_metadata_host = a\nmetadata_proxy_shared_secret = s\n',
 }

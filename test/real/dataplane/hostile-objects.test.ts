@@ -19,7 +19,9 @@ import {
   dataPlaneNodes,
   dataPlaneServiceKind,
 } from '../../../src/dataplane/kinds/data-plane.ts'
-import { novaCellKind } from '../../../src/dataplane/kinds/nova.ts'
+import { novaCellKind, novaExternalComputeKind } from '../../../src/dataplane/kinds/nova.ts'
+import type { ServiceObject } from '../../../src/dataplane/kinds/service-object.ts'
+import { nodeServices } from '../../../src/dataplane/service-definitions/all.ts'
 import { Failure } from '../../../src/errors/failure.ts'
 import { runProcess } from '../../../src/exec/process.ts'
 import { isApiError } from '../../../src/kube/api-error.ts'
@@ -28,7 +30,17 @@ import { count } from '../../counts.ts'
 import { SSH_SECRET } from '../../data-plane.ts'
 import { useFolder } from '../../folder.ts'
 import { launchOperator, type RunningOperator } from '../ipam/operator.ts'
-import { type Attack, cloud, describeField, isOfNames, listAttacks, sharedSecret, withValue } from './hostile-cloud.ts'
+import {
+  type Attack,
+  cloud,
+  conductorPod,
+  describeField,
+  isOfNames,
+  isOfService,
+  listAttacks,
+  sharedSecret,
+  withValue,
+} from './hostile-cloud.ts'
 
 const cluster = useCluster({ crds: 'own-2023' })
 const folder = useFolder()
@@ -53,6 +65,7 @@ async function store(attack: Attack): Promise<boolean> {
   for (const name of [SSH_SECRET, 'all']) {
     await client.create({ ...secrets, metadata: { name, namespace }, stringData: sharedSecret })
   }
+  if (kind === novaExternalComputeKind) await client.create(conductorPod(namespace))
   // The member `node` of a data plane has the name of the node.
   const field = attack.field.map((part, depth) => (depth === 2 && part === 'node' ? `node-${index}` : part))
   let isStored = true
@@ -105,24 +118,31 @@ const readConditions = (object: KubeObject): readonly Condition[] =>
   (object as unknown as DataPlaneNode).status?.conditions ?? []
 
 /**
- * A node is deployed or reports what is wrong. Of a step the run is enough, and of a DNS server, which gets no address here,
- * its status.
+ * A node is deployed or reports what is wrong, and so is a service. Of a step the run is enough, and of a DNS server, which
+ * gets no address here, its status.
  */
 function isSettled(attack: Attack, object: KubeObject): boolean {
   const conditions = readConditions(object)
   if (isOfNames(attack)) return object.kind === attack.kind.kind && conditions.length > 0
   const isTrue = (type: string): boolean =>
     conditions.some((condition) => condition.type === type && condition.status === 'True')
-  const isReported = conditions.some(({ severity, message = '' }) => severity === 'Error' || message.includes('{{'))
+  // Also a Job that the API server refuses, because of a text that no pod can have: it is tried again and never runs. A
+  // missing inventory (SL7115) is written soon, unless its name is the expression.
+  const isReported = conditions.some(
+    ({ severity, message = '' }) =>
+      (severity === 'Error' && !message.includes('SL7115')) || /\{\{|SL1111: batch\/Job/.test(message),
+  )
   const isStarted = [...createdJobs.values()].some(({ metadata }) => metadata.namespace === attack.namespace)
   if (attack.kind === dataPlaneServiceKind) return isReported || isStarted
+  if (isOfService(attack)) return object.kind === attack.kind.kind && (isReported || isTrue('Ready'))
   return isReported || (object.kind === dataPlaneNodes.kind && isTrue('Ready') && isTrue('ServicesReady'))
 }
 
 /** The attacks whose objects are not settled, with what their nodes report. */
 async function unsettledAttacks(stored: readonly Attack[]): Promise<readonly string[]> {
   await completeRuns()
-  const kinds = [dataPlaneKind, dataPlaneNodeKind, dnsMasqKind, dnsDataKind]
+  const services = nodeServices.map(({ crd }) => crd)
+  const kinds = [dataPlaneKind, dataPlaneNodeKind, dnsMasqKind, dnsDataKind, ...services]
   const lists = await Promise.all(
     kinds.map(({ group, version, kind }) => cluster.client.list({ apiVersion: `${group}/${version}`, kind })),
   )
@@ -190,6 +210,22 @@ async function collectInputs(): Promise<AnsibleInputs> {
   return { inventories, extraVars: valuesOf('RUNNER_EXTRA_VARS'), commandLines: valuesOf('RUNNER_CMDLINE') }
 }
 
+/** The attacks on images of services without a condition that names the field: an image becomes a line of a unit. */
+async function unreportedImages(stored: readonly Attack[]): Promise<readonly string[]> {
+  const unreported: string[] = []
+  for (const attack of stored) {
+    const { kind, namespace, field } = attack
+    if (!isOfService(attack) || !String(field.at(-1)).endsWith('ContainerImage')) continue
+    const { items } = await cluster.client.list(
+      { apiVersion: `${kind.group}/${kind.version}`, kind: kind.kind },
+      { namespace },
+    )
+    const messages = items.flatMap(readConditions).map(({ message = '' }) => message)
+    if (!messages.some((message) => message.includes('SL7133'))) unreported.push(describeField(attack))
+  }
+  return unreported
+}
+
 interface EnvVar {
   readonly name: string
   readonly value?: string
@@ -221,12 +257,19 @@ it('evaluates no expression in a text field of an object that a tenant stored', 
   const stored = outcomes.flat()
   // A field that the API server refuses is no attack: most must be stored.
   expect(stored.length).toBeGreaterThan(attacks.length / 2)
-  await expect.poll(() => unsettledAttacks(stored), { timeout: 240_000, interval: 500 }).toEqual([])
+  await expect
+    .poll(() => unsettledAttacks(stored), { timeout: count({ test: 300_000, soak: 1_200_000 }), interval: 500 })
+    .toEqual([])
   const inputs = await collectInputs()
-  // Otherwise Ansible would have nothing to evaluate. Extra variables with an expression are in `hostile-fields.test.ts`.
+  // Otherwise Ansible would have nothing to evaluate: values of nodes are in inventories, images of services in variables.
   expect(inputs.inventories.join('')).toContain('!unsafe')
+  for (const { steps } of nodeServices) {
+    const names = steps.flatMap((step) => Object.keys(step.extraVars?.({ spec: {} } as ServiceObject) ?? {}))
+    for (const name of names) expect(inputs.extraVars.join('')).toContain(name)
+  }
   expect([...inputs.inventories, ...inputs.extraVars].flatMap(unmarkedTexts)).toEqual([])
   expect(inputs.commandLines.filter((line) => line.includes('{{'))).toEqual([])
   expect(await runAnsible(inputs)).toEqual([])
+  expect(await unreportedImages(stored)).toEqual([])
   expect(operator?.ended()).toBeUndefined()
-}, 600_000)
+}, 1_800_000)

@@ -5,7 +5,8 @@ import type { KubeObject } from '../../../src/api/object.ts'
 import { Failure } from '../../../src/errors/failure.ts'
 import { useCluster } from '../../cluster.ts'
 import { ipSet, netConfig, threeNetworks } from '../../ipam.ts'
-import { largestObjects, neighbours, TENANT } from '../../largest-objects.ts'
+import { TENANT } from '../../large-values.ts'
+import { largestObjects, neighbours } from '../../largest-objects.ts'
 import { launchOperator } from '../ipam/operator.ts'
 
 const cluster = useCluster({ crds: 'own-2023' })

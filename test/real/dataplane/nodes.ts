@@ -9,7 +9,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, beforeEach, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
 import {
   type ProcessResult,
   type Program,
@@ -19,6 +19,7 @@ import {
   succeeded,
   toProgram,
 } from '../../../src/exec/process.ts'
+import { waitFor } from '../../wait-for.ts'
 import { BOOT, KEEP, SWITCH } from './node-scripts.ts'
 
 export interface DataPlaneNode {
@@ -90,12 +91,13 @@ async function refusalOf(): Promise<string | undefined> {
 /** Ends with this process, together with everything that it started. */
 const ALONE = ['setpriv', '--pdeathsig', 'KILL', '--', 'unshare', '--net', '--pid', '--fork', '--kill-child']
 
-interface StartedNodes {
+export interface StartedNodes {
   readonly nodes: DataPlaneNodes
   readonly stop: () => Promise<void>
 }
 
-async function startNodes(names: readonly string[], root: string): Promise<StartedNodes> {
+/** Starts nodes without hooks, for benches. The caller stops them. */
+export async function startNodes(names: readonly string[], root: string): Promise<StartedNodes> {
   const folder = await mkdtemp(path.join(tmpdir(), 'stackloom-nodes-'))
   const cgroup = path.join(CGROUPS, path.basename(folder))
   const running: RunningProcess[] = []
@@ -172,7 +174,7 @@ async function connect({ hub, keeper, index, name, folder }: NodeParts): Promise
   const run = (...words: readonly string[]): Promise<ProcessResult> =>
     runProcess(toProgram(['nsenter', '--target', String(firstProcess(keeper)), '--all', '--wd=/', ...clean, ...words]))
   const booted = (): Promise<void> =>
-    vi.waitFor(
+    waitFor(
       async () => {
         const { exit, stdout } = await run('systemctl', 'is-active', 'node-sshd.service')
         if (!succeeded(exit)) throw new Error(`${name} does not serve SSH: ${stdout.trim()}`)
@@ -209,6 +211,8 @@ async function connect({ hub, keeper, index, name, folder }: NodeParts): Promise
 const clean = [
   'env',
   '-i',
+  // That of the caller does not exist in the node.
+  '--chdir=/',
   'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   'HOME=/root',
   'LANG=C.UTF-8',

@@ -257,21 +257,36 @@ describe('deployment commands', { timeout: 600_000 }, () => {
     expect((await stackloom('up')).err).not.toContain('SL4026')
   })
 
+  /** The stage that failed, of a run that soon takes what does not go for stuck. */
+  async function stuckDown(options: Partial<Parameters<typeof down>[0]> = {}) {
+    const run = { client: cluster.client, clouds: ['rhoso1'], run: 'test', sink: () => undefined, stop: neverAborted() }
+    const report = await down({ ...run, stuckMs: 500, ...options })
+    return report.stages.find(({ outcome }) => outcome === 'failed')
+  }
+
   it('report a finalizer whose owner does not run, and do not remove it', async () => {
     await cast?.stop()
-    const report = await down({
-      client: cluster.client,
-      clouds: ['rhoso1'],
-      run: 'test',
-      sink: () => undefined,
-      stop: neverAborted(),
-      stuckMs: 500,
-    })
-    const stuck = report.stages.find(({ name }) => name === 'control-plane')
-    expect(stuck).toMatchObject({ outcome: 'failed', findings: [{ code: 'SL4042' }] })
+    const stuck = await stuckDown()
+    expect(stuck).toMatchObject({ name: 'control-plane', findings: [{ code: 'SL4042' }] })
     expect(stuck?.reason).toMatch(/OpenStackControlPlane openstack\/\S+ is kept by \S+, set by actor-openstack/)
     expect((await get(CONTROL_PLANE))?.metadata.finalizers).toHaveLength(1)
     cast = startActors(cluster.connection)
+  })
+
+  it('report an address of another owner in the namespace, and do not free it', async () => {
+    const foreign = {
+      apiVersion: 'network.openstack.org/v1beta1',
+      kind: 'IPSet',
+      metadata: { namespace: 'openstack', name: 'of-another-owner' },
+      spec: { networks: [{ name: 'ctlplane', subnetName: 'subnet1' }] },
+    }
+    await cluster.client.create(foreign)
+    const stuck = await stuckDown({ stuckMs: 20_000 })
+    expect(stuck).toMatchObject({ name: 'netconfig', findings: [{ code: 'SL4075' }] })
+    expect(stuck?.reason).toContain('of-another-owner')
+    const place = { ...foreign.metadata, apiVersion: foreign.apiVersion, kind: foreign.kind }
+    expect(await get(place)).toBeDefined()
+    await cluster.client.delete(place)
   })
 
   it('keep the volumes of a cloud with their Secrets until --delete-data', async () => {
@@ -294,6 +309,17 @@ describe('deployment commands', { timeout: 600_000 }, () => {
       'Namespace',
       'Secret',
     ])
+    // The namespace controller cannot delete this one.
+    const held = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'openstack', name: 'of-another-owner' }
+    await cluster.client.create({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { namespace: 'openstack', name: held.name, finalizers: ['example.com/another-owner'] },
+    })
+    const stuck = await stuckDown({ deleteData: true })
+    expect(stuck).toMatchObject({ name: 'namespace', findings: [{ code: 'SL4076' }] })
+    expect(stuck?.reason).toContain('example.com/another-owner')
+    await cluster.client.patch(held, [{ op: 'remove', path: '/metadata/finalizers' }], { type: 'json' })
     const gone = await stackloom('down', '--cloud', 'rhoso1', '--delete-data', '--yes')
     expect(gone.code, gone.err).toBe(0)
     expect(await get({ apiVersion: 'v1', kind: 'Namespace', name: 'openstack' })).toBeUndefined()

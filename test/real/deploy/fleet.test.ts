@@ -12,17 +12,16 @@ import { useFolder } from '../../folder.ts'
 import { testIo } from '../../io.ts'
 import { allActors, prepareCluster, type RunningActors, startActors } from './deployment-fixture.ts'
 
-const site = `
+const renderSite = (name: string, clouds: readonly string[]): string => `
 apiVersion: stackloom.dev/v1alpha1
 kind: Site
-metadata: {name: berlin}
+metadata: {name: ${name}}
 spec:
   cluster:
     dns: [192.168.122.1]
     nodes: [{name: worker-0, nic: enp6s0}]
   clouds:
-  - {name: rhoso1, namespace: openstack}
-  - {name: rhoso2, namespace: openstack2}
+${clouds.map((cloud) => `  - {name: ${cloud}, namespace: ${cloud}}`).join('\n')}
 `
 const lostKubeconfig = `
 apiVersion: v1
@@ -32,8 +31,7 @@ contexts: [{name: oslo, context: {cluster: oslo, user: oslo}}]
 clusters: [{name: oslo, cluster: {server: "http://127.0.0.1:1"}}]
 users: [{name: oslo, user: {}}]
 `
-const namespaces = ['openstack', 'openstack2']
-const kills = count({ test: 3, soak: 20 })
+const kills = count({ test: 1, soak: 20 })
 
 const versionOf = (namespace: string) => ({
   apiVersion: 'core.openstack.org/v1beta1',
@@ -43,9 +41,16 @@ const versionOf = (namespace: string) => ({
 })
 
 describe('a fleet', { timeout: 900_000 + kills * 120_000 }, () => {
-  const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
+  const berlin = useCluster({ crds: 'today', metallb: true, controllerManager: true })
+  const hamburg = useCluster({ crds: 'today', metallb: true, controllerManager: true, second: true })
+  /** In the order of an update: the canary first. */
+  const clouds = [
+    [berlin, 'berlin1'],
+    [berlin, 'berlin2'],
+    [hamburg, 'hamburg1'],
+  ] as const
   const folder = useFolder()
-  let cast: RunningActors | undefined
+  const actors: RunningActors[] = []
 
   const run = async (...words: readonly string[]) => {
     const io = testIo({ cwd: folder, columns: 200 })
@@ -60,39 +65,55 @@ kind: Fleet
 metadata: {name: europe}
 spec:
   sites:
-  - {name: oslo, file: site.yaml, kubeconfig: oslo.conf}
-  - {name: berlin, file: site.yaml, kubeconfig: ${cluster.kubeconfig}, canary: true}
+  - {name: oslo, file: berlin.yaml, kubeconfig: oslo.conf}
+  - {name: hamburg, file: hamburg.yaml, kubeconfig: ${hamburg.kubeconfig}}
+  - {name: berlin, file: berlin.yaml, kubeconfig: ${berlin.kubeconfig}, canary: true}
 `
-    const files = { 'site.yaml': site, 'oslo.conf': lostKubeconfig, 'fleet.yaml': fleet }
+    const files = {
+      'berlin.yaml': renderSite('berlin', ['berlin1', 'berlin2']),
+      'hamburg.yaml': renderSite('hamburg', ['hamburg1']),
+      'oslo.conf': lostKubeconfig,
+      'fleet.yaml': fleet,
+    }
     for (const [name, text] of Object.entries(files)) await writeFile(path.join(folder, name), text)
-    await prepareCluster(cluster.client, ['worker-0'])
-    cast = startActors(cluster.connection, [...allActors, 'services'])
-    const { code, err } = await run('up', '--yes', '--kubeconfig', cluster.kubeconfig)
-    expect(code, err).toBe(0)
-  }, 600_000)
-  afterAll(() => cast?.stop())
+    for (const [file, { client, connection, kubeconfig }] of sites) {
+      await prepareCluster(client, ['worker-0'])
+      actors.push(startActors(connection, [...allActors, 'services']))
+      const { code, err } = await run('up', '-f', file, '--yes', '--kubeconfig', kubeconfig)
+      expect(code, err).toBe(0)
+    }
+  }, 900_000)
+  afterAll(async () => {
+    for (const started of actors) await started.stop()
+  })
+  const sites = [
+    ['berlin.yaml', berlin],
+    ['hamburg.yaml', hamburg],
+  ] as const
 
   const offer = async (version: string): Promise<void> => {
-    for (const namespace of namespaces) {
+    for (const [{ client }, namespace] of clouds) {
       const patch = { metadata: { annotations: { [AVAILABLE]: version } } }
-      await cluster.client.patch(versionOf(namespace), patch, { type: 'merge' })
+      await client.patch(versionOf(namespace), patch, { type: 'merge' })
       const isOffered = async (): Promise<boolean> =>
-        getString(await cluster.client.get(versionOf(namespace)), 'status', 'availableVersion') === version
+        getString(await client.get(versionOf(namespace)), 'status', 'availableVersion') === version
       await vi.waitUntil(isOffered, { timeout: 120_000, interval: 100 })
     }
   }
   const deployed = () =>
     Promise.all(
-      namespaces.map(async (namespace) =>
-        getString(await cluster.client.get(versionOf(namespace)), 'status', 'deployedVersion'),
+      clouds.map(async ([{ client }, namespace]) =>
+        getString(await client.get(versionOf(namespace)), 'status', 'deployedVersion'),
       ),
     )
 
   it('is clean when everything that the services have is there', async () => {
     // The services' operators come after the deployment: until everything that they make is there.
-    for (const command of ['verify', 'doctor']) {
+    for (const [file, { kubeconfig }, command] of sites.flatMap((site) =>
+      ['verify', 'doctor'].map((name) => [...site, name] as const),
+    )) {
       const problems = async () => {
-        const { out } = await run(command, '-f', 'site.yaml', '-o', 'json', '--kubeconfig', cluster.kubeconfig)
+        const { out } = await run(command, '-f', file, '-o', 'json', '--kubeconfig', kubeconfig)
         const { findings, diagnoses = [] } = JSON.parse(out) as {
           readonly findings: readonly object[]
           readonly diagnoses?: readonly object[]
@@ -110,30 +131,31 @@ spec:
       const { sites } = JSON.parse(out) as { readonly sites: readonly { readonly result: object }[] }
       expect(sites).toMatchObject([
         { site: 'oslo', verdict: 'unreachable', exitCode: 2 },
+        { site: 'hamburg', verdict: 'fine', exitCode: 0 },
         { site: 'berlin', verdict: 'fine', exitCode: 0 },
       ])
       expect(code).toBe(3)
-      const alone = await run(command, '-o', 'json', '--kubeconfig', cluster.kubeconfig, ...fileOf(command))
-      expect(Object.keys(sites[1]?.result ?? {})).toEqual(Object.keys(JSON.parse(alone.out) as object))
+      const alone = await run(command, '-o', 'json', '--kubeconfig', berlin.kubeconfig, ...fileOf(command))
+      expect(Object.keys(sites[2]?.result ?? {})).toEqual(Object.keys(JSON.parse(alone.out) as object))
     },
   )
   const fileOf = (command: string): readonly string[] =>
-    ['verify', 'doctor'].includes(command) ? ['-f', 'site.yaml'] : []
+    ['verify', 'doctor'].includes(command) ? ['-f', 'berlin.yaml'] : []
 
-  it('updates nothing at a site that is not clean', async () => {
+  it('updates nothing while the canary is not clean', async () => {
     await offer('0.7.0')
     const pool = {
       apiVersion: 'metallb.io/v1beta1',
       kind: 'IPAddressPool',
-      metadata: { name: 'openstack-internalapi', namespace: 'metallb-system' },
+      metadata: { name: 'berlin1-internalapi', namespace: 'metallb-system' },
     }
-    const { client } = cluster
+    const { client } = berlin
     const before = await client.get({ ...pool, namespace: 'metallb-system', name: pool.metadata.name })
     await client.delete({ ...pool, namespace: 'metallb-system', name: pool.metadata.name })
     const update = await run('update', '--fleet', 'fleet.yaml', '--to', '0.7.0', '--yes', '--check-timeout', '0s')
     expect(update.err).toContain('SL4165: verify of site berlin is not clean')
     expect(update.code).toBe(1)
-    expect(await deployed()).toEqual(['0.6.0', '0.6.0'])
+    expect(await deployed()).toEqual(['0.6.0', '0.6.0', '0.6.0'])
     const { spec, metadata } = before as { readonly spec?: unknown; readonly metadata: { readonly labels?: object } }
     const again = { ...pool, metadata: { ...pool.metadata, labels: metadata.labels }, spec }
     await client.apply(again as typeof pool, { fieldManager: 'stackloom' })
@@ -143,7 +165,7 @@ spec:
     const { code, err, out } = await run('update', '--fleet', 'fleet.yaml')
     expect(err).toContain('SL4166')
     expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(await deployed()).toEqual(['0.6.0', '0.6.0'])
+    expect(await deployed()).toEqual(['0.6.0', '0.6.0', '0.6.0'])
   })
 
   /** Runs the program as a process and kills it after this number of lines of progress. */
@@ -161,7 +183,7 @@ spec:
     return new Promise((resolve) => child.on('close', (code) => resolve({ code, said })))
   }
 
-  it('is updated by the same command after kills at any point, one cloud after the other', async () => {
+  it('is updated by the same command after kills at any point, one cloud after the other, the canary first', async () => {
     let done = 0
     for (let minor = 7; done < kills; minor += 1) {
       const version = `0.${minor}.0`
@@ -173,14 +195,33 @@ spec:
         ended = code !== null
         if (code === null) done += 1
         else expect(code, said).toBe(3)
-        const [first, second] = await deployed()
-        // The second cloud is never ahead of the first one.
-        if (second === version) expect(first).toBe(version)
+        const versions = await deployed()
+        // No cloud is ahead of one that comes before it.
+        expect(versions.lastIndexOf(version)).toBe(versions.filter((found) => found === version).length - 1)
       }
-      expect(await deployed()).toEqual([version, version])
+      expect(await deployed()).toEqual([version, version, version])
     }
     const { code, out } = await run('update', '--fleet', 'fleet.yaml', '-o', 'json')
-    expect(JSON.parse(out)).toMatchObject({ clouds: [{ outcome: 'unchanged' }, { outcome: 'unchanged' }] })
+    expect(JSON.parse(out)).toMatchObject({ clouds: clouds.map(() => ({ outcome: 'unchanged' })) })
     expect(code).toBe(3)
+  })
+
+  it('lets no other site follow while the canary is in its pause', async () => {
+    const before = await deployed()
+    await offer('0.99.0')
+    const stop = new AbortController()
+    let said = ''
+    const io = testIo({
+      cwd: folder,
+      columns: 200,
+      stop: stop.signal,
+      stderr: (text) => {
+        said += text
+        if (said.includes('pause: the canaries run')) stop.abort()
+      },
+    })
+    const code = await main(['update', '--fleet', 'fleet.yaml', '--to', '0.99.0', '--yes', '--pause', '1h'], io)
+    expect(code, said).toBe(130)
+    expect(await deployed()).toEqual(['0.99.0', '0.99.0', before[2]])
   })
 })

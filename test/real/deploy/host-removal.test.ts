@@ -27,7 +27,7 @@ const object = (apiVersion: string, kind: string, name: string, fields: object):
   metadata: { name, namespace: NAMESPACE },
   ...fields,
 })
-const kills = count({ test: 3, soak: 20 })
+const kills = count({ test: 1, soak: 20 })
 
 describe('taking a host out', { timeout: 600_000 + kills * 120_000 }, () => {
   const cluster = useCluster({ crds: '18.0-fr6', controllerManager: true })

@@ -20,7 +20,7 @@ spec:
   - {name: rhoso1, namespace: openstack}
   - {name: rhoso2, namespace: openstack2}
 `
-const kills = count({ test: 2, soak: 50 })
+const kills = count({ test: 1, soak: 50 })
 
 describe('a run that was killed', { timeout: 600_000 + kills * 120_000 }, () => {
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })

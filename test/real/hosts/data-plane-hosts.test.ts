@@ -17,7 +17,7 @@ const CENTRAL = 'ovn-central-0'
 beforeEach(requireSoak)
 const nodes = useNodes([HOST, CENTRAL], findHostRoot)
 const soon = { timeout: 120_000, interval: 1000 }
-const LONG = 900_000
+const LONG = 1_800_000
 
 const output = async (node: string, ...words: readonly string[]): Promise<string> =>
   (await nodes.node(node).run(...words)).stdout.trim()
@@ -32,7 +32,10 @@ const hostVars = (): NonNullable<PlayRequest['vars']> => ({
   stackloom_ovn_remote: southbound(),
   stackloom_ovs_datapath: 'netdev',
   ctlplane_gateway_ip: '192.168.122.1',
+  canonical_hostname: `${HOST}.ctlplane.example.org`,
 })
+
+const chassis = (): Promise<string> => output(CENTRAL, 'ovn-sbctl', '--bare', '--columns=hostname', 'list', 'chassis')
 
 function filesOf(config: ConfigFiles): Readonly<Record<string, string>> {
   if (config.kind === 'refused') throw new Error(config.findings.map(({ message }) => message).join())
@@ -67,11 +70,15 @@ describe('a data plane host', () => {
     async () => {
       const { exit, stderr } = await nodes
         .node(CENTRAL)
-        .run('sh', '-c', 'systemctl start ovn-central && ovn-sbctl --timeout=60 set-connection ptcp:6642')
+        .run(
+          'timeout',
+          '120',
+          'sh',
+          '-c',
+          'systemctl start ovn-central; until ovn-sbctl set-connection ptcp:6642; do sleep 1; done',
+        )
       expect(exit, stderr).toEqual({ kind: 'exited', code: 0 })
       expect(await deploy(phase0Playbooks)).toMatchObject({ reason: 'Completed' })
-      const chassis = (): Promise<string> =>
-        output(CENTRAL, 'ovn-sbctl', '--bare', '--columns=hostname', 'list', 'chassis')
       await expect.poll(chassis, soon).toBe(HOST)
       expect(await deploy(phase0Playbooks)).toMatchObject({ hosts: { [HOST]: { changed: 0, failures: 0 } } })
     },
@@ -176,8 +183,10 @@ describe('a data plane host', () => {
 import sys
 from nova import config
 import nova.conf
+from oslo_messaging import transport
 config.parse_args(['nova-compute', *sys.argv[2:]], default_config_files=None, configure_db=False, init_rpc=False)
 conf = nova.conf.CONF
+conf.register_opts(transport._transport_opts)
 print(conf.host, conf.transport_url, conf.compute_driver)`
       const printed = await onHost(
         'setpriv',
@@ -204,13 +213,34 @@ print(conf.host, conf.transport_url, conf.compute_driver)`
         await onHost(
           'sh',
           '-c',
-          'ls /etc/systemd/system/*stackloom* /etc/systemd/system/*/*stackloom*; ls /var/lib/openstack/config',
+          'ls /etc/systemd/system/*stackloom* /etc/systemd/system/*/*stackloom*.service; ls /var/lib/openstack/config',
         ),
       ).toBe('')
-      expect(await onHost('sh', '-c', 'pgrep -fa "nova-compute|libvirtd|metadata-agent"; true')).toBe('')
+      expect(await onHost('pgrep', '-fa', 'nova-compute|libvirtd|metadata-agent')).toBe('')
       expect(await onHost('systemctl', 'is-active', 'openvswitch-switch', 'ovn-controller')).toBe('active\nactive')
       const again = await deploy(['decommission'], { vars: { stackloom_services: services } })
       expect(again).toMatchObject({ hosts: { [HOST]: { changed: 0 } } })
+    },
+    LONG,
+  )
+
+  it(
+    'keeps the name of its chassis when it starts again, and leaves OVN with Open vSwitch running',
+    async () => {
+      await nodes.node(HOST).losePower()
+      await nodes.node(HOST).powerOn()
+      const units = ['ovs-record-hostname', 'openvswitch-switch', 'ovn-controller']
+      await expect.poll(() => onHost('systemctl', 'is-active', ...units), soon).toBe('active\nactive\nactive')
+      expect(await onHost('hostname', '-f')).toBe(`${HOST}.ctlplane.example.org`)
+      expect(await onHost('ovs-vsctl', 'get', 'Open_vSwitch', '.', 'external_ids:hostname')).toBe(HOST)
+      await expect.poll(chassis, soon).toBe(HOST)
+      expect(await deploy(['leave-ovn'])).toMatchObject({ reason: 'Completed' })
+      expect(await chassis()).toBe('')
+      expect(await onHost('systemctl', 'is-active', ...units)).toBe('active\nactive\ninactive')
+      expect(await onHost('systemctl', 'is-enabled', 'ovn-controller')).not.toBe('enabled')
+      expect(await onHost('ovs-vsctl', 'get', 'Open_vSwitch', '.', 'external_ids')).not.toContain('ovn-')
+      expect(await onHost('find', '/etc/systemd/system', '-name', '*stackloom-chassis*')).toBe('')
+      expect(await deploy(['leave-ovn'])).toMatchObject({ hosts: { [HOST]: { changed: 0, failures: 0 } } })
     },
     LONG,
   )

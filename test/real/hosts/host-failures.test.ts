@@ -115,7 +115,7 @@ describe('the connection', () => {
     async () => {
       // sshd reads the file as the user that connects.
       await onHost(
-        'useradd --create-home stack; chmod 755 /etc/stackloom-node; chmod 644 /etc/stackloom-node/authorized_keys',
+        'useradd --create-home --password x stack; chmod 755 /etc/stackloom-node; chmod 644 /etc/stackloom-node/authorized_keys',
       )
       const end = await run('install-os', { vars: { ...probe.vars, ansible_user: 'stack' } })
       expect(end.message).toContain('SL7146')
@@ -125,6 +125,45 @@ describe('the connection', () => {
 })
 
 describe('the host', () => {
+  it(
+    'whose clock is off by an hour is refused',
+    async () => {
+      // A namespace has no clock of its own.
+      await onHost(`printf '#!/bin/sh\necho $(($(/usr/bin/true-date +%%s) - 3600))\n' > /usr/local/clock
+chmod 755 /usr/local/clock; cp /usr/bin/date /usr/bin/true-date; mount --bind /usr/local/clock /usr/bin/date`)
+      const end = await run('configure-os')
+      await onHost('umount /usr/bin/date')
+      expect(end.message).toEqual(named('Check the clock of the node', 'SL7147'))
+      expect(end.message).toMatch(/3[56]\d\d seconds behind/)
+    },
+    LONG,
+  )
+
+  it(
+    'without the Python that Ansible is given names it',
+    async () => {
+      const vars = { stackloom_packages: [], ansible_python_interpreter: '/usr/bin/python9' }
+      expect((await run('install-os', { vars })).message).toContain('SL7161')
+    },
+    LONG,
+  )
+
+  it(
+    'on which another program installs packages is left to it',
+    async () => {
+      const hold = `import fcntl, time
+lock = open('/var/lib/dpkg/lock-frontend', 'w')
+fcntl.lockf(lock, fcntl.LOCK_EX)
+time.sleep(600)`
+      await onHost(`${REPOSITORY}\ndpkg --purge probe-package`)
+      await onHost(`systemd-run --quiet --unit other-installer python3 -c "${hold.replaceAll('\n', '; ')}"`)
+      const end = await run('install-os', { vars: mirror(['probe-package']) })
+      await onHost('systemctl stop other-installer')
+      expect(end.message).toEqual(named('Install the packages with apt', 'SL7162'))
+    },
+    LONG,
+  )
+
   it(
     'without the southbound database is no chassis',
     async () => {

@@ -32,7 +32,7 @@ spec:
     - {name: worker-1, nic: enp6s0}
     - {name: worker-2, nic: enp6s0}
   clouds:
-  - {name: rhoso1, namespace: openstack, hosts: [{name: compute-0}]}
+  - {name: rhoso1, namespace: openstack, hosts: [{name: compute-0}, {name: compute-1}]}
   - name: rhoso2
     namespace: openstack2
     services:
@@ -106,6 +106,64 @@ function asClient(cloud: string, ...command: readonly string[]) {
 
 function openstack(cloud: string, ...words: readonly string[]) {
   return asClient(cloud, 'openstack', '--os-cloud', cloud, ...words)
+}
+
+const patient = { timeout: 600_000, interval: 2000 }
+
+/** The compute hosts of rhoso1 with their status, each on a line. */
+async function computes(): Promise<string> {
+  const words = ['compute', 'service', 'list', '--service', 'nova-compute', '-f', 'value', '-c', 'Host', '-c', 'Status']
+  return (await openstack('rhoso1', ...words)).output.trim().split('\n').toSorted().join('\n')
+}
+
+async function must(...words: readonly string[]): Promise<string> {
+  const { code, output } = await openstack('rhoso1', ...words)
+  expect(code, output).toBe(0)
+  return output.trim()
+}
+
+/** Nova schedules on hosts that a cell has and that have inventory. */
+async function waitForHypervisors(): Promise<void> {
+  const words = ['resource', 'provider', 'list', '-f', 'value', '-c', 'name']
+  await expect
+    .poll(async () => (await openstack('rhoso1', ...words)).output, patient)
+    .toMatch(/compute-[01].*\n.*compute-[01]/)
+  const known = ['hypervisor', 'list', '-f', 'value', '-c', 'State']
+  await expect.poll(async () => (await openstack('rhoso1', ...known)).output.trim(), patient).toBe('up\nup')
+}
+
+/** Creates an instance with the fake driver of Nova; returns its state. */
+async function createServer(name: string, ...more: readonly string[]): Promise<string> {
+  await must('flavor', 'create', '--ram', '64', '--disk', '0', '--vcpus', '1', `tiny-${name}`)
+  await must('image', 'create', '--disk-format', 'raw', '--file', '/etc/hostname', `none-${name}`)
+  const what = ['--flavor', `tiny-${name}`, '--image', `none-${name}`, '--nic', 'none', ...more]
+  const shown = ['-f', 'value', '-c', 'status']
+  return must('--os-compute-api-version', '2.79', 'server', 'create', '--wait', ...what, ...shown, name)
+}
+
+/** Runs a command of this program where it reaches both the API server and the VIPs of a cloud. */
+async function inSandbox(namespace: string, ...args: readonly string[]) {
+  const folder = locateSandbox(context.paths, NAME)
+  const { output } = await stackloom('sandbox', 'status', '--name', NAME, '-o', 'json')
+  const { supervisor } = JSON.parse(output) as { readonly supervisor: number }
+  const clouds = await readClouds(folder.openstack)
+  const client = clouds.find((cloud) => cloud.namespace === namespace)?.hosts['client']
+  // The bridges have no addresses of their own: nothing of this machine can reach a cloud by accident.
+  const script = `ip -o link show type bridge | while IFS= read -r line; do
+  bridge=$(echo "$line" | cut -d : -f 2 | tr -d ' ')
+  case "$line" in
+  *"alias ${namespace} internalapi"*) ip address replace 172.17.0.251/24 dev "$bridge";;
+  *"alias ${namespace} ctlplane"*) ip address replace 192.168.122.251/24 dev "$bridge";;
+  esac
+done
+cat /proc/${client}/root/etc/hosts >names && mount --bind names /etc/hosts && exec "$@"`
+  const enter = ['nsenter', `--target=${supervisor}`, '--net', 'unshare', '--mount', 'sh', '-c', script, 'sh']
+  const program = { ...toProgram([...enter, ...context.self, ...args]), cwd: state }
+  const { exit, stdout, stderr } = await runProcess({
+    ...program,
+    env: { ...env, KUBECONFIG: path.join(folder.pki, 'admin.kubeconfig') },
+  })
+  return { code: exit.kind === 'exited' ? exit.code : 1, output: `${stdout}${stderr}` }
 }
 
 async function onControlHost(namespace: string, script: string): Promise<string> {
@@ -195,6 +253,40 @@ describe('sandbox start --openstack and up', () => {
     ])
   })
 
+  it('run an instance for the clouds.yaml of access, and the other cloud knows nothing of it', async (ctx) => {
+    requireSoak(ctx)
+    await expect.poll(computes, patient).toMatch(/compute-0\S* enabled\ncompute-1\S* enabled/)
+    await waitForHypervisors()
+    expect(await createServer('first')).toMatch(/ACTIVE$/)
+    await must('project', 'create', 'of-rhoso1')
+    await must('server', 'delete', '--wait', 'first')
+    const projects = await openstack('rhoso2', 'project', 'list', '-f', 'value', '-c', 'Name')
+    expect(projects).toMatchObject({ code: 0 })
+    expect(projects.output).not.toContain('of-rhoso1')
+    expect((await openstack('rhoso2', 'server', 'list')).output).toMatch(/compute.*not found|not found.*compute/i)
+  })
+
+  it('take a host out of service, bring it back, and remove it', async (ctx) => {
+    requireSoak(ctx)
+    await expect.poll(computes, patient).toMatch(/compute-0\S* enabled\ncompute-1\S* enabled/)
+    await waitForHypervisors()
+    const hosts = (await computes()).split('\n').map((line) => line.split(' ')[0] ?? '')
+    expect(await createServer('moving', '--host', hosts[1] ?? '')).toMatch(/ACTIVE$/)
+    const drained = await inSandbox('openstack', 'hosts', 'drain', 'compute-1', '--yes')
+    expect(drained, drained.output).toMatchObject({ code: 0 })
+    expect(await computes()).toMatch(/compute-0\S* enabled\ncompute-1\S* disabled/)
+    const place = ['-f', 'value', '-c', 'OS-EXT-SRV-ATTR:host', '-c', 'status']
+    expect(await must('server', 'show', 'moving', ...place)).toBe(`${hosts[0]}\nACTIVE`)
+    const enabled = await inSandbox('openstack', 'hosts', 'enable', 'compute-1', '--yes')
+    expect(enabled, enabled.output).toMatchObject({ code: 0 })
+    expect(await computes()).toMatch(/compute-1\S* enabled/)
+    const removed = await inSandbox('openstack', 'hosts', 'remove', 'compute-1', '--yes', '-o', 'json')
+    expect(removed, removed.output).toMatchObject({ code: 0 })
+    expect(await computes()).toMatch(/^compute-0\S* enabled$/)
+    const providers = await openstack('rhoso1', 'resource', 'provider', 'list', '-f', 'value', '-c', 'name')
+    expect(providers.output).toMatch(/^compute-0\S*\n$/)
+  })
+
   it('start a killed database again', async () => {
     const pid = await onControlHost('openstack2', 'pgrep -o mariadbd')
     await onControlHost('openstack2', `kill -9 ${pid}`)
@@ -219,6 +311,33 @@ describe('sandbox start --openstack and up', () => {
     await expect
       .poll(async () => (await readReady('openstack2'))?.status, { timeout: 300_000, interval: 1000 })
       .toBe('True')
+  })
+
+  it('name a refused password and a full disk in the conditions', async (ctx) => {
+    requireSoak(ctx)
+    const message = async (): Promise<string | undefined> => (await readReady('openstack2'))?.message
+    const { database } = JSON.parse(
+      await readFile(path.join(locateSandbox(context.paths, NAME).openstack, 'openstack2', 'secrets.json'), 'utf8'),
+    ) as { readonly database: string }
+    const setPassword = (password: string): Promise<string> =>
+      onControlHost(
+        'openstack2',
+        `mariadb -e "ALTER USER keystone@'%' IDENTIFIED BY '${password}'"; pkill -f [k]eystone-`,
+      )
+    await setPassword('another')
+    await expect.poll(message, patient).toMatch(/keystone does not work: .*Access denied for user 'keystone'/)
+    await setPassword(database)
+    await expect.poll(async () => (await readReady('openstack2'))?.status, patient).toBe('True')
+    // The data moves to a file system with no room for the temporary files that the database makes when it starts.
+    await onControlHost(
+      'openstack2',
+      `kill -STOP $(pgrep -o mariadbd); cp -a /var/lib/mysql /var/lib/copy; rm -f /var/lib/copy/ibtmp1
+mount -t tmpfs -o size=$(($(du -sk /var/lib/copy | cut -f 1) + 4096))k tmpfs /var/lib/mysql
+cp -a /var/lib/copy/. /var/lib/mysql; chown mysql: /var/lib/mysql; pkill -KILL -o mariadbd`,
+    )
+    await expect.poll(message, patient).toMatch(/keystone does not work: .*mariadb exited with .*error 28/)
+    await onControlHost('openstack2', 'umount -l /var/lib/mysql')
+    await expect.poll(async () => (await readReady('openstack2'))?.status, patient).toBe('True')
   })
 
   it('keep their data over a stop, which leaves no process, mount or namespace', async () => {

@@ -50,6 +50,8 @@ export async function play(nodes: DataPlaneNodes, request: PlayRequest): Promise
       ANSIBLE_LOCAL_TEMP: file('ansible/tmp'),
       ANSIBLE_SSH_CONTROL_PATH_DIR: file('cp'),
       ANSIBLE_HOST_KEY_CHECKING: 'False',
+      // Other tests have other hosts with the same addresses.
+      ANSIBLE_SSH_ARGS: '-C -o ControlMaster=auto -o ControlPersist=60s -o UserKnownHostsFile=/dev/null',
       ANSIBLE_NOCOLOR: 'True',
     }
     const program = toProgram([...nodes.enter, 'ansible-playbook', ...options, file('play.yaml')])

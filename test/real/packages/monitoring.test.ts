@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, type TestContext, vi } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
+import { openPrometheus } from '../../../src/cli/console/prometheus-source.ts'
 import { ownCrds } from '../../../src/operator/parts.ts'
 import { alerts, monitoringObjects, panels } from '../../../tools/release-monitoring.ts'
 import { useCluster } from '../../cluster.ts'
@@ -40,6 +41,7 @@ interface Series {
 const ours = 'job="stackloom-operator",namespace="stackloom-operator",pod="p"'
 const subnet = `${ours},exported_namespace="openstack",network="ctlplane",subnet="subnet1"`
 const span = `${ours},cloud="openstack",network="internalapi",role="pods"`
+const nodeSet = `${ours},exported_namespace="openstack",node_set="computes"`
 const healthy: readonly Series[] = [
   { series: `leader_election_master_status{${ours},name="stackloom-operator"}`, values: '1x90' },
   { series: `controller_runtime_reconcile_errors_total{${ours},controller="ipset"}`, values: '3x90' },
@@ -51,6 +53,9 @@ const healthy: readonly Series[] = [
   { series: `stackloom_ipam_addresses_free{${subnet}}`, values: '50x90' },
   { series: `stackloom_addresses{${span},state="used"}`, values: '50x90' },
   { series: `stackloom_addresses{${span},state="free"}`, values: '50x90' },
+  { series: `stackloom_address_faults{${ours},cloud="openstack",kind="leaked"}`, values: '0x90' },
+  { series: `stackloom_certificates{${ours},cloud="openstack",verdict="critical"}`, values: '0x90' },
+  { series: `stackloom_hosts{${nodeSet},verdict="failed"}`, values: '0x90' },
 ]
 
 interface Fault {
@@ -119,6 +124,18 @@ const faults: Readonly<Record<string, Fault>> = {
     series: [{ series: `stackloom_addresses{${span},state="free"}`, values: '100-1x90' }],
     labels: { cloud: 'openstack', network: 'internalapi', role: 'pods' },
     intervalHours: 6,
+  },
+  StackloomAddressesLeaked: {
+    series: [{ series: `stackloom_address_faults{${ours},cloud="openstack",kind="leaked"}`, values: '2x90' }],
+    labels: { cloud: 'openstack', kind: 'leaked' },
+  },
+  StackloomCertificatesEnd: {
+    series: [{ series: `stackloom_certificates{${ours},cloud="openstack",verdict="critical"}`, values: '1x90' }],
+    labels: { cloud: 'openstack' },
+  },
+  StackloomHostsFailed: {
+    series: [{ series: `stackloom_hosts{${nodeSet},verdict="failed"}`, values: '3x90' }],
+    labels: { namespace: 'stackloom-operator', exported_namespace: 'openstack', node_set: 'computes' },
   },
 }
 
@@ -277,6 +294,17 @@ describe('a Prometheus that scrapes a running operator', () => {
     const response = await fetch(`http://${address}/api/v1/query?query=${encodeURIComponent(expression)}`)
     return (await response.json()) as Answer
   }
+
+  it('has the use of subnets over time that the console shows', async (ctx) => {
+    requireTool(ctx, 'prometheus')
+    const read = openPrometheus(`http://${address}`, {})
+    const used = async (): Promise<readonly (string | number | undefined)[]> => {
+      const history = await read(new AbortController().signal).catch(() => [])
+      const found = history.find(({ namespace, points }) => namespace === 'ns' && (points.at(-1)?.used ?? 0) > 0)
+      return [found?.network, found?.subnet, found?.points.at(-1)?.used]
+    }
+    await expect.poll(used, soon).toEqual([expect.any(String), expect.any(String), 1])
+  })
 
   it.for(panels.map(({ title, expression }) => [title, expression] as const))(
     'has data for the panel "%s" of the dashboard',

@@ -1,5 +1,6 @@
 /** Makes a release twice and compares; checks the archives with the programs that read them. */
 import { execFileSync, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -80,6 +81,9 @@ describe('a release', () => {
       expect(files).toContain(`stackloom-9.8.7-linux-x64/${name}\n`)
     }
     expect(read('krew.yaml')).toContain('https://example.org/owner/stackloom/releases/download/v9.8.7/')
+    const sum = createHash('sha256').update(readFileSync(archive)).digest('hex')
+    expect(read('krew.yaml')).toMatch(new RegExp(`sha256: "?${sum}"?\\n`))
+    expect(read('stackloom.rb')).toContain(`sha256 "${sum}"`)
     execFileSync('tar', ['-xzf', archive, '-C', folder])
     const program = path.join(folder, 'stackloom-9.8.7-linux-x64/bin/stackloom')
     expect(execFileSync(program, ['--version'], { encoding: 'utf8', env: { HOME: folder } })).toBe('9.8.7\n')

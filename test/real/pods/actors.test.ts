@@ -11,7 +11,7 @@ import { prepareCluster, type RunningActors, startActors } from '../deploy/deplo
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
 
 const soon = { timeout: 240_000, interval: 250 }
-const real = usePodSandbox({ crds: 'today', nodes: ['worker-0'] })
+const real = usePodSandbox({ crds: 'today', nodes: ['worker-0'], soakOnly: true })
 let light: { readonly cluster: Cluster; readonly stop: () => Promise<void> } | undefined
 let actors: RunningActors | undefined
 

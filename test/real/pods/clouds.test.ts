@@ -2,7 +2,7 @@
  * Runs what a site with two clouds needs in pods of real nodes: the network probe on every network and node, and a DNS server
  * on an address that a speaker announces.
  */
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { main } from '../../../src/cli/main.ts'
 import { probe } from '../../../src/cli/verify/probe-command.ts'
@@ -12,13 +12,13 @@ import type { Plan } from '../../../src/plan/plan.ts'
 import { PROBE_LABEL } from '../../../src/render/probe-pods.ts'
 import { renderDocuments } from '../../../src/render/render.ts'
 import { PROBE_REFERENCE } from '../../../src/sandbox/images/image-table.ts'
-import { loadImage, loadImages } from '../../../src/sandbox/images/load-image.ts'
+import { loadImages, loadIntoAll } from '../../../src/sandbox/images/load-image.ts'
 import { requireSoak } from '../../counts.ts'
 import { dnsData, dnsMasq, host } from '../../dns.ts'
 import { testIo } from '../../io.ts'
 import { sandboxPlan } from '../../plan.ts'
 import { type PodSandbox, usePodSandbox } from '../../pod-sandbox.ts'
-import { operatorImages } from './operator-images.ts'
+import { operatorImage } from './operator-images.ts'
 
 vi.setConfig({ testTimeout: 600_000 })
 
@@ -47,17 +47,14 @@ const plan = narrow(sandboxPlan({ nodes: 2, clouds, cluster: { isolation: { forw
 /** The bridge of the untagged segment on the switch of the only NIC; that of a VLAN has the id behind it. */
 const UNTAGGED = 'seg0'
 const DNS_ADDRESS = '192.168.122.80'
-let remove = (): void => {}
-afterAll(() => remove())
 
 const sandbox = usePodSandbox(
   { crds: 'own', nodes: ['worker-0', 'worker-1'], actors: ['nmstate'] },
   async (started) => {
     const { client, layout, context } = started
-    const images = await operatorImages()
-    remove = images.remove
+    const operator = await operatorImage()
     await loadImages(['dnsmasq', 'probe'], layout.nodes, context)
-    for (const node of layout.nodes) await loadImage(node, images.first.archive, context)
+    await loadIntoAll(layout.nodes, operator.archive, context)
     for (const { stage, object } of renderDocuments(plan)) {
       // Node tuning is of an operator that does not run here.
       if (['nncp', 'namespace', 'netattach', 'metallb-config'].includes(stage) && object.kind !== 'Tuned')
@@ -66,7 +63,7 @@ const sandbox = usePodSandbox(
     // What the Tuned object asks for.
     for (const { name } of layout.nodes)
       await started.run(name, ['sh', '-c', 'echo 1 >/proc/sys/net/ipv4/conf/all/arp_ignore'])
-    await install(started, images.first.reference)
+    await install(started, operator.reference)
   },
 )
 

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { sandboxStatus, startSandbox, stopSandbox } from '../../../src/sandbox/sandbox.ts'
+import { requireSoak } from '../../counts.ts'
 import { type PodSandbox, pausePod, startPodSandbox, usePodSandbox, waitFor, waitForPod } from '../../pod-sandbox.ts'
 
 const sandbox = usePodSandbox({ nodes: ['worker-0'] })
@@ -78,7 +79,8 @@ describe('a sandbox with nodes', { timeout: 600_000 }, () => {
     })
   })
 
-  it('runs beside another one with a node of the same name', async () => {
+  it('runs beside another one with a node of the same name', async (context) => {
+    requireSoak(context)
     // Without a place: two test files that each wait for a second one would wait forever.
     const other = await startPodSandbox('other', { nodes: ['worker-0'] }, async () => ({ release: async () => {} }))
     try {

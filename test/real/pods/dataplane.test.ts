@@ -14,7 +14,7 @@ import { runProcess, succeeded, toProgram } from '../../../src/exec/process.ts'
 import { type Connection, connect } from '../../../src/kube/connect.ts'
 import { renderDocuments } from '../../../src/render/render.ts'
 import { callSupervisor } from '../../../src/sandbox/control.ts'
-import { loadImage, loadImages } from '../../../src/sandbox/images/load-image.ts'
+import { loadImages, loadIntoAll } from '../../../src/sandbox/images/load-image.ts'
 import { locateSandbox } from '../../../src/sandbox/settings.ts'
 import { requireSoak } from '../../counts.ts'
 import { dataPlaneNode, dataPlaneRole } from '../../data-plane.ts'
@@ -23,7 +23,7 @@ import { sandboxPlan } from '../../plan.ts'
 import { usePodSandbox } from '../../pod-sandbox.ts'
 import { useNodes } from '../dataplane/nodes.ts'
 import { SSH_SECRET, secret } from '../dataplane/runs.ts'
-import { operatorImages } from './operator-images.ts'
+import { operatorImage } from './operator-images.ts'
 
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 })
 
@@ -31,24 +31,22 @@ const soon = { timeout: 300_000, interval: 250 }
 const namespace = 'openstack'
 const podKind = { apiVersion: 'v1', kind: 'Pod' }
 const plan = sandboxPlan({ nodes: 2, clouds: [{ name: 'rhoso1', namespace }] })
-let remove = (): void => {}
 let connection: Connection | undefined
 
 const hosts = useNodes(['edpm-compute-0', 'edpm-compute-1'])
 const sandbox = usePodSandbox(
   { crds: 'own-2023', nodes: ['worker-0', 'worker-1'], actors: ['nmstate'] },
   async ({ client, layout, context, kubeconfig }) => {
-    const images = await operatorImages()
-    remove = images.remove
+    const operator = await operatorImage()
     await loadImages(['ansible-runner'], layout.nodes, context)
-    for (const node of layout.nodes) await loadImage(node, images.first.archive, context)
+    await loadIntoAll(layout.nodes, operator.archive, context)
     for (const { stage, object } of renderDocuments(plan)) {
       // Node tuning is of an operator that does not run here.
       if (['nncp', 'namespace', 'netattach'].includes(stage) && object.kind !== 'Tuned')
         await client.apply(object, { fieldManager: 'test' })
     }
     const io = testIo()
-    const words = ['operator', 'install', '--parts', 'dataplane', '--image', images.first.reference]
+    const words = ['operator', 'install', '--parts', 'dataplane', '--image', operator.reference]
     const code = await main([...words, '--kubeconfig', kubeconfig], io)
     if (code !== 0) throw new Error(io.err())
     connection = await connect({ kubeconfig, env: process.env })
@@ -60,10 +58,7 @@ beforeAll(async () => {
   await connectSwitches()
   await sandbox.client.create(secret(namespace, SSH_SECRET, { 'ssh-privatekey': hosts.privateKey }))
 })
-afterAll(async () => {
-  remove()
-  await connection?.close()
-})
+afterAll(() => connection?.close())
 
 /** A cable between the switch of the hosts and that of the control plane network. */
 async function connectSwitches(): Promise<void> {

@@ -10,7 +10,7 @@ import { NETWORKS_ANNOTATION } from '../../../src/render/multus.ts'
 import { type DocumentStage, renderDocuments } from '../../../src/render/render.ts'
 import { ensureImages } from '../../../src/sandbox/images/ensure-images.ts'
 import { PROBE_REFERENCE } from '../../../src/sandbox/images/image-table.ts'
-import { loadImage } from '../../../src/sandbox/images/load-image.ts'
+import { loadIntoAll } from '../../../src/sandbox/images/load-image.ts'
 import { planExample } from '../../examples.ts'
 import { type PodStatus, pausePod, usePodSandbox, waitFor, waitForPod } from '../../pod-sandbox.ts'
 
@@ -18,11 +18,12 @@ const sandbox = usePodSandbox(
   { crds: 'today', nodes: ['worker-0', 'worker-1'], actors: ['nmstate'] },
   async ({ layout, context, client }) => {
     const [probe] = await ensureImages(['probe'], context)
-    for (const node of layout.nodes) await loadImage(node, probe?.archive ?? '', context)
+    await loadIntoAll(layout.nodes, probe?.archive ?? '', context)
     for (const stage of ['nncp', 'namespace', 'netattach', 'metallb-config'] as const) await apply(client, stage)
   },
 )
 const documents = renderDocuments(planExample('two-clouds'))
+const POOL = { apiVersion: 'whereabouts.cni.cncf.io/v1alpha1', kind: 'IPPool' }
 const POLICY = { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' }
 
 async function apply(client: KubeClient, stage: DocumentStage): Promise<void> {
@@ -112,6 +113,32 @@ describe('the nodes of a sandbox with pods', { timeout: 300_000 }, () => {
   })
 })
 
+describe('Pod Security in a sandbox with pods', { timeout: 300_000 }, () => {
+  const privileged = (namespace: string): KubeObject => {
+    const pod = pausePod('privileged', 'worker-0')
+    const spec = { ...(pod['spec'] as object), hostNetwork: true }
+    return { ...pod, metadata: { ...pod.metadata, namespace }, spec }
+  }
+
+  it('lets the speakers run in the network of their node', async () => {
+    const namespace = await sandbox.client.get({ apiVersion: 'v1', kind: 'Namespace', name: 'metallb-system' })
+    expect(namespace?.metadata.labels).toMatchObject({ 'pod-security.kubernetes.io/enforce': 'privileged' })
+    await waitFor('speakers', async () => {
+      const speaker = { apiVersion: 'apps/v1', kind: 'DaemonSet', namespace: 'metallb-system', name: 'speaker' }
+      const status = (await sandbox.client.get(speaker))?.['status'] as { readonly numberReady?: number } | undefined
+      return status?.numberReady === 2 ? true : undefined
+    })
+  })
+
+  it('refuses such a pod where the restricted profile is enforced', async () => {
+    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
+    await sandbox.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'strict', labels } })
+    // The service account of a new namespace is there a moment later.
+    const refusal = async (): Promise<string> => sandbox.client.create(privileged('strict')).then(() => '', String)
+    await expect.poll(refusal, { timeout: 60_000 }).toContain('violates PodSecurity "restricted:latest"')
+  })
+})
+
 describe('the networks of two clouds', { timeout: 300_000 }, () => {
   it('exist on the nodes after their policies are applied', async () => {
     const names = ['openstack-worker-0', 'openstack-worker-1', 'openstack2-worker-0', 'openstack2-worker-1']
@@ -160,10 +187,13 @@ describe('the networks of two clouds', { timeout: 300_000 }, () => {
     ]
     const reaches = (name: string, namespace: string, command: readonly string[]): Promise<boolean> =>
       succeedsInPod(probePod(name, namespace, 'worker-1', command, 'internalapi,ctlplane'))
-    expect(await reaches('same-internalapi', 'openstack', arping('net1', internalapi))).toBe(true)
-    expect(await reaches('same-ctlplane', 'openstack', arping('net2', ctlplane))).toBe(true)
-    expect(await reaches('other-internalapi', 'openstack2', arping('net1', internalapi))).toBe(false)
-    expect(await reaches('other-ctlplane', 'openstack2', arping('net2', ctlplane))).toBe(false)
+    const reached = await Promise.all([
+      reaches('same-internalapi', 'openstack', arping('net1', internalapi)),
+      reaches('same-ctlplane', 'openstack', arping('net2', ctlplane)),
+      reaches('other-internalapi', 'openstack2', arping('net1', internalapi)),
+      reaches('other-ctlplane', 'openstack2', arping('net2', ctlplane)),
+    ])
+    expect(reached).toEqual([true, true, false, false])
   })
 
   it('have an address that a speaker announces and kube-proxy serves, on its segment only', async () => {
@@ -185,6 +215,54 @@ describe('the networks of two clouds', { timeout: 300_000 }, () => {
     expect(answer).toContain('root:x:0:0')
     await addClient('stranger', 'seg0v21', '172.17.0.201/24')
     expect(await ask('stranger', `http://${address}/passwd`)).toBeUndefined()
+  })
+
+  it('have no Service of another cloud: the rendered admission policy refuses it', async () => {
+    const thief = {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: {
+        name: 'thief',
+        namespace: 'openstack2',
+        annotations: { 'metallb.io/address-pool': 'openstack-internalapi' },
+      },
+      spec: { type: 'LoadBalancer', ports: [{ port: 80 }] },
+    }
+    await expect(sandbox.client.create(thief)).rejects.toThrow(/stackloom-vips-openstack\b/)
+  })
+
+  it('are not kept apart by NetworkPolicies, which the pod network does not enforce', async () => {
+    await sandbox.client.create({
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'NetworkPolicy',
+      metadata: { name: 'deny', namespace: 'openstack' },
+      spec: { podSelector: {}, policyTypes: ['Ingress'] },
+    })
+    const web = await waitForPod(sandbox.client, 'openstack', 'web')
+    const { podIP = '' } = web['status'] as PodStatus
+    const ask = ['timeout', '30', 'busybox', 'wget', '-q', '-O', '/dev/null', `http://${podIP}:8080/passwd`]
+    expect(await succeedsInPod(probePod('passer', 'openstack2', 'worker-0', ask))).toBe(true)
+  })
+
+  it('get an address back whose pod is gone without a trace, and no other', async () => {
+    const pool = await waitFor('pool of internalapi', async () => {
+      const { items } = await sandbox.client.list(POOL)
+      return items.find((item) => item.metadata.name.includes('172.17.0.0'))
+    })
+    const { name, namespace = '' } = pool.metadata
+    const ref = { ...POOL, namespace, name }
+    const leaked = { id: 'gone', podref: 'openstack/gone', ifname: 'net1' }
+    // As a node leaves it that lost its power: the plugin is never called to free it.
+    await sandbox.client.patch(ref, { spec: { allocations: { '99': leaked } } }, { type: 'merge' })
+    const holders = async (): Promise<readonly string[]> => {
+      const { allocations = {} } = ((await sandbox.client.get(ref))?.['spec'] ?? {}) as {
+        readonly allocations?: Readonly<Record<string, { readonly podref: string }>>
+      }
+      return Object.values(allocations).map(({ podref }) => podref)
+    }
+    expect(await holders()).toContain('openstack/gone')
+    await waitFor('reconciled pool', async () => ((await holders()).includes('openstack/gone') ? undefined : true))
+    expect(await holders()).toContain('openstack/server')
   })
 
   it('have names that pods resolve', async () => {

@@ -20,6 +20,44 @@ async function certificates(...words: string[]): Promise<{ code: number; out: st
   return { code, out: io.out(), err: io.err() }
 }
 
+/** A host that was deployed with an earlier content of the Secret, as openstack-operator records it. */
+async function deployBefore(secret: string, place: string): Promise<void> {
+  const api = 'dataplane.openstack.org/v1beta1'
+  const metadata = (name: string) => ({ name, namespace: place })
+  const objects: readonly KubeObject[] = [
+    {
+      apiVersion: api,
+      kind: 'OpenStackDataPlaneService',
+      metadata: metadata('tls'),
+      spec: { dataSources: [{ secretRef: { name: secret } }] },
+    },
+    {
+      apiVersion: api,
+      kind: 'OpenStackDataPlaneNodeSet',
+      metadata: metadata('computes'),
+      spec: {
+        preProvisioned: true,
+        services: ['tls'],
+        nodeTemplate: { ansibleSSHPrivateKeySecret: 'ssh' },
+        nodes: { 'compute-0': { hostName: 'compute-0' } },
+      },
+      status: { configHash: 'a', deployedConfigHash: 'a' },
+    },
+    {
+      apiVersion: api,
+      kind: 'OpenStackDataPlaneDeployment',
+      metadata: metadata('first'),
+      spec: { nodeSets: ['computes'] },
+      status: { deployed: true, nodeSetHashes: { computes: 'a' }, secretHashes: { [secret]: 'of an earlier one' } },
+    },
+  ]
+  for (const object of objects) {
+    const created = await cluster.client.create(object)
+    if (object['status'])
+      await cluster.client.update({ ...created, status: object['status'] }, { subresource: 'status' })
+  }
+}
+
 describe('certificates', () => {
   let privateKey: string
 
@@ -47,6 +85,21 @@ describe('certificates', () => {
       return data['tls.key']
     }
     privateKey = await secret('rhoso1', 'keystone', 300)
+    await deployBefore('keystone', 'rhoso1')
+    const route = await authority.issue({ commonName: 'cloud.example', uses: ['server'], days: AGE_DAYS + 10 })
+    await cluster.client.apply(
+      {
+        apiVersion: 'route.openshift.io/v1',
+        kind: 'Route',
+        metadata: { name: 'dashboard', namespace: 'rhoso1' },
+        spec: {
+          host: 'cloud.example',
+          to: { kind: 'Service', name: 'dashboard', weight: 100 },
+          tls: { termination: 'edge', certificate: route.certificate, key: route.privateKey },
+        },
+      },
+      manager,
+    )
     await secret('rhoso1', 'horizon', 2)
     await secret('elsewhere', 'of-another-program', 1)
     const metadata = { name: 'osp-secret', namespace: 'rhoso1' }
@@ -60,7 +113,9 @@ describe('certificates', () => {
     const { code, out } = await certificates()
     expect(code).toBe(1)
     expect(out).toMatch(/rhoso1 +horizon +horizon +rootca-internal .* critical/)
-    expect(out).toMatch(/^2 certificates, 1 without a problem; of the valid ones keystone ends first/m)
+    expect(out).toMatch(/rhoso1 +route dashboard +cloud.example +rootca-internal .* soon/)
+    expect(out).toMatch(/rhoso1 +keystone +keystone .* valid +compute-0$/m)
+    expect(out).toMatch(/^3 certificates, 0 without a problem; of the valid ones keystone ends first/m)
     expect(out).not.toContain('of-another-program')
   })
 
@@ -68,9 +123,12 @@ describe('certificates', () => {
     const wide = await certificates('-o', 'wide')
     expect(wide.out).toMatch(/rhoso1 +osp-secret +OpenStackControlPlane controlplane +20\d\d-\d\d-\d\d +0 +-/)
     const { out } = await certificates('-o', 'json')
-    const { certificates: found, credentials } = JSON.parse(out) as Record<string, readonly { name?: string }[]>
-    expect(found?.map(({ name }) => name)).toEqual(['horizon', 'keystone'])
-    expect(credentials).toHaveLength(1)
+    const { certificates: found, credentials } = JSON.parse(out) as Record<
+      string,
+      readonly { name?: string; secret?: string }[]
+    >
+    expect(found?.map(({ name }) => name)).toEqual(['horizon', 'dashboard', 'keystone'])
+    expect(credentials?.map(({ secret }) => secret).toSorted()).toEqual(['osp-secret', 'ssh'])
     for (const text of [wide.out, out]) {
       expect(text).not.toContain(privateKey)
       expect(text).not.toContain(encode('hunter2'))
