@@ -1,4 +1,7 @@
 /** Measures `stackloom hosts` on fifty clouds with 250 hosts each, against a plain list and get of what it reads. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import type { KubeObject } from '../src/api/object.ts'
 import { mapConcurrently } from '../src/async/map-concurrently.ts'
 import { gatherLiveHosts } from '../src/cli/hosts/gather-hosts.ts'
@@ -10,7 +13,7 @@ import { takeSnapshot } from '../src/kube/snapshot.ts'
 import { startCluster } from '../test/cluster.ts'
 import { neverAborted } from '../test/never-aborted.ts'
 import type { Figure } from '../tools/figure.ts'
-import { ratio } from '../tools/measure.ts'
+import { ratio, runNode } from '../tools/measure.ts'
 
 const CLOUDS = 50
 const HOSTS = 250
@@ -119,4 +122,31 @@ export const figures: readonly Figure[] = [
       }
     },
   },
+  {
+    // 1 x: the second 24 clouds take as much memory as the first.
+    name: 'hosts.memory-growth',
+    unit: 'x',
+    target: { op: '<=', value: 1.3 },
+    measure: async () => {
+      const [few, half, all] = [await measurePeak(2), await measurePeak(CLOUDS / 2 + 1), await measurePeak(CLOUDS)]
+      return (all - few) / (2 * (half - few))
+    },
+  },
 ]
+
+/** Memory of `hosts` on a dump of so many clouds, in MiB. */
+async function measurePeak(clouds: number): Promise<number> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-bench-'))
+  try {
+    for (let index = 0; index < clouds; index += 1) {
+      const items = cloudObjects(`cloud${index}`)
+      writeFileSync(path.join(folder, `${index}.json`), JSON.stringify({ apiVersion: 'v1', kind: 'List', items }))
+    }
+    const { stdout, peakMiB } = await runNode(['bin/stackloom', 'hosts', '--from', folder, '-o', 'json'])
+    const { hosts } = JSON.parse(stdout) as { readonly hosts: readonly unknown[] }
+    if (hosts.length !== clouds * HOSTS) throw new Error(`${hosts.length} hosts`)
+    return peakMiB
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}

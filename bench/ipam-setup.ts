@@ -12,6 +12,7 @@ import { ownCrds } from '../src/operator/parts.ts'
 import type { Cluster } from '../test/cluster.ts'
 import { ipSet, netConfig } from '../test/ipam.ts'
 import { freePorts } from '../test/real/ipam/operator.ts'
+import { type EventLoopMeter, eventLoopMeter, measureEventLoopArgs } from '../tools/event-loop.ts'
 
 const names = ['ctlplane', 'internalapi', 'storage', 'tenant', 'external']
 
@@ -107,6 +108,7 @@ function isReady({ status }: IpSet): boolean {
 }
 
 export interface OperatorProcess {
+  readonly meter: EventLoopMeter
   readonly peakBytes: () => number
   /** The number of finished reconciles. */
   readonly reconciles: () => Promise<number>
@@ -129,9 +131,11 @@ export async function runOperator(cluster: Cluster): Promise<OperatorProcess> {
     ['--bind', '127.0.0.1'],
     ['--parts', 'ipam'],
   ].flat()
-  const child: ChildProcess = spawn(process.execPath, ['bin/stackloom', 'operator', 'run', ...flags], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [...measureEventLoopArgs, 'bin/stackloom', 'operator', 'run', ...flags],
+    { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] },
+  )
   let log = ''
   let notify = (): void => {}
   child.stderr?.on('data', (piece: Buffer) => {
@@ -154,6 +158,7 @@ export async function runOperator(cluster: Cluster): Promise<OperatorProcess> {
   }
   await waitForLog('webhooks are served')
   return {
+    meter: eventLoopMeter(child),
     peakBytes: () => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) * 1024,
     reconciles: async () => {
       const page = await (await fetch(`http://127.0.0.1:${healthPort}/metrics`)).text()

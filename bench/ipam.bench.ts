@@ -15,6 +15,7 @@ import { systemClock } from '../src/clock/clock.ts'
 import { type Cluster, startCluster } from '../test/cluster.ts'
 import { startInfraOperator } from '../test/real/ipam/infra-operator.ts'
 import { writesOf } from '../test/real/ipam/write-counts.ts'
+import { canMeasureEventLoop } from '../tools/event-loop.ts'
 import type { Figure } from '../tools/figure.ts'
 import { median, once } from '../tools/measure.ts'
 import {
@@ -148,6 +149,33 @@ const scale = once(async (): Promise<Scale> => {
   }
 })
 
+/** The longest turn of the operator's event loop while IPSets are created, and while all of them are reconciled again. */
+const longestTurnMs = once(async (): Promise<number> => {
+  const { cluster, stop } = await startCluster({ crds: 'today', netns: false })
+  try {
+    await installCrds(cluster)
+    const observer = await openObserver(cluster)
+    const operator = await runOperator(cluster)
+    await warmUp(cluster, observer, 'warm')
+    await configure(cluster, 'ours')
+    await operator.meter.begin()
+    await observer.serve('ours', FEW)
+    const { longestMs: created } = await operator.meter.end()
+    await operator.meter.begin()
+    const ref = { ...netConfigs, namespace: 'ours', name: 'netconfig' }
+    await cluster.client.patch(ref, { spec: sixNetworks }, { type: 'merge' })
+    const { longestMs: changed } = await operator.meter.end()
+    console.error(
+      `# longest turn with ${FEW} IPSets: ${created.toFixed(1)} ms, after a change ${changed.toFixed(1)} ms`,
+    )
+    await operator.kill()
+    await observer.close()
+    return Math.max(created, changed)
+  } finally {
+    await stop()
+  }
+})
+
 /** The writes beyond the change itself, once every IPSet is reconciled. */
 async function writesOfChange(cluster: Cluster, operator: OperatorProcess): Promise<number> {
   const reconciles = await operator.reconciles()
@@ -229,6 +257,14 @@ export const figures: readonly Figure[] = [
     name: 'ipam.p99',
     unit: 'ms',
     measure: async () => (await speed()).p99Ms,
+  },
+  {
+    // CPU time that the operator takes before another request or event is handled, with 1,000 IPSets at once.
+    name: 'ipam.event-loop',
+    unit: 'ms',
+    target: { op: '<=', value: 50 },
+    measure: async () =>
+      canMeasureEventLoop() ? longestTurnMs() : { unavailable: 'the kernel does not count the time of a thread' },
   },
   {
     // The cost per IPSet with 10,000 against that with 1,000.

@@ -1,56 +1,38 @@
 /**
  * Starts a cloud in a network of its own and prints how long it took to the first token and until all services answered, and
- * what it needs of memory; or does the steps to the first token one after the other, as a person would with the same packages.
+ * what it needs of memory; or two clouds with a compute host each, until both hypervisors are up; or does the steps to the
+ * first token one after the other, as a person would with the same packages.
  *
- *     unshare --net node --import tsx bench/openstack-run.ts cloud|by-hand ROOT FOLDER
+ *     unshare --net node --import tsx bench/openstack-run.ts cloud|two-clouds|by-hand ROOT FOLDER
  */
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import path from 'node:path'
-import { describeExit, lastLines, succeeded } from '../src/exec/process.ts'
+import { describeExit, lastLines, runProcess, succeeded } from '../src/exec/process.ts'
 import { createAuthority } from '../src/pki/authority.ts'
 import { type Host, startHost } from '../src/sandbox/hosts/host.ts'
 import { type Cloud, runCloud } from '../src/sandbox/openstack/cloud.ts'
-import type { CloudDefinition } from '../src/sandbox/openstack/cloud-definition.ts'
+import { CLOUD_PASSWORD, defineTestCloud } from '../test/cloud-definition.ts'
 
 const VIP = '172.17.0.80'
-const apis = [
-  { service: 'keystone', type: 'identity', port: 5000, path: '' },
-  { service: 'placement', type: 'placement', port: 8778, path: '' },
-  { service: 'glance', type: 'image', port: 9292, path: '' },
-  { service: 'neutron', type: 'network', port: 9696, path: '' },
-  { service: 'nova', type: 'compute', port: 8774, path: '/v2.1' },
-]
-const name = (service: string): string => `${service}-internal.openstack.svc`
-const passwords = ['AdminPassword', 'DbRootPassword', 'MetadataSecret', 'PlacementPassword', 'GlancePassword']
-
-const definition: CloudDefinition = {
-  namespace: 'openstack',
-  cloud: 'rhoso1',
-  tls: true,
-  services: apis.map(({ service }) => service),
-  simulated: [],
+const definition = defineTestCloud({
+  network: 'internalapi',
+  vip: VIP,
+  clientAddress: '172.17.0.254',
   cells: ['cell1'],
-  networks: [{ name: 'internalapi', prefixLength: 24, addresses: [VIP], clientAddress: '172.17.0.254' }],
-  frontends: apis.map(({ port }) => ({ address: VIP, port, localPort: port, mode: 'http' })),
-  routes: [],
-  names: apis.map(({ service }) => ({ name: name(service), address: VIP })),
-  catalogue: apis.map(({ service, type, port, path: suffix }) => {
-    const url = `https://${name(service)}:${port}${suffix}`
-    return { service, type, urls: { internal: url, public: url } }
-  }),
-  passwords: Object.fromEntries(
-    [...passwords, 'NeutronPassword', 'NovaPassword'].map((key) => [key, 'bench'] as const),
-  ),
-}
+})
 
 const TOKEN = `curl -sf -o /dev/null -H 'Content-Type: application/json' -d '${JSON.stringify({
   auth: {
     identity: {
       methods: ['password'],
-      password: { user: { name: 'admin', domain: { id: 'default' }, password: 'bench' } },
+      password: { user: { name: 'admin', domain: { id: 'default' }, password: CLOUD_PASSWORD } },
     },
   },
 })}' http://127.0.0.1:5000/v3/auth/tokens`
+
+const HYPERVISOR = `token=$(curl -sf -o /dev/null -D - -H 'Content-Type: application/json' -d @/run/stackloom/login.json \\
+  http://127.0.0.1:5000/v3/auth/tokens | sed -n 's/^x-subject-token: //Ip' | tr -d '\\r')
+curl -sf -H "X-Auth-Token: $token" http://127.0.0.1:8774/v2.1/os-hypervisors | grep -q '"state": "up"'`
 
 /** Every step waits for the one before, and the tables are created by keystone itself. */
 const BY_HAND = `set -e
@@ -67,7 +49,7 @@ as keystone-manage db_sync
 for step in fernet_setup credential_setup; do
   as keystone-manage $step --keystone-user keystone --keystone-group keystone
 done
-OS_BOOTSTRAP_PASSWORD=bench as keystone-manage bootstrap --bootstrap-region-id regionOne \\
+OS_BOOTSTRAP_PASSWORD=${CLOUD_PASSWORD} as keystone-manage bootstrap --bootstrap-region-id regionOne \\
   --bootstrap-public-url http://127.0.0.1:5000/v3 --bootstrap-internal-url http://127.0.0.1:5000/v3
 as uwsgi_python3 --http-socket 127.0.0.1:5000 --plugins python3 --master --processes 1 --threads 8 --lazy-apps \\
   --enable-threads --buffer-size 65535 --rem-header Content-Length --wsgi-file /usr/bin/keystone-wsgi-public >/dev/null 2>&1 &
@@ -78,7 +60,8 @@ kill $(jobs -p)
 const [what, root = '', folder = ''] = process.argv.slice(2)
 const startedAt = performance.now()
 const seconds = (): number => (performance.now() - startedAt) / 1000
-process.stdout.write(`${JSON.stringify(what === 'cloud' ? await measureCloud() : await measureByHand())}\n`)
+const measurements = { cloud: measureCloud, 'two-clouds': measureTwoClouds, 'by-hand': measureByHand }
+process.stdout.write(`${JSON.stringify(await measurements[what as keyof typeof measurements]())}\n`)
 process.exit(0)
 
 async function measureByHand() {
@@ -107,8 +90,34 @@ async function measureCloud() {
   return { token: token || ready, ready, memoryMib }
 }
 
+async function measureTwoClouds() {
+  const authority = await createAuthority({ commonName: 'bench' })
+  const clouds = ['openstack', 'openstack2'].map((namespace) => {
+    const names = [{ name: `rabbitmq.${namespace}.svc`, address: VIP }]
+    const own = { ...definition, namespace, names }
+    const at = path.join(folder, namespace)
+    const cloud = runCloud({ definition: own, folder: at, root, authority, onChange: () => undefined })
+    cloud.setComputes([{ name: 'compute-0', cell: 'cell1', addresses: { internalapi: '172.17.0.100' } }])
+    return cloud
+  })
+  for (const cloud of clouds) {
+    while (!(await hasHypervisor(cloud))) await new Promise((resolve) => setTimeout(resolve, 500))
+  }
+  const ready = seconds()
+  await Promise.all(clouds.map((cloud) => cloud.stop()))
+  return { ready }
+}
+
+async function hasHypervisor(cloud: Cloud): Promise<boolean> {
+  const state = cloud.state()
+  if (state.kind === 'failed') throw new Error(`${state.doing}: ${state.reason}`)
+  if (state.kind !== 'running') return false
+  const { control } = cloud.hosts()
+  const enter = [`--target=${control}`, '--mount', '--net', '--']
+  return succeeded((await runProcess({ file: 'nsenter', args: [...enter, 'bash', '-c', HYPERVISOR] })).exit)
+}
+
 async function hasToken(control: number): Promise<boolean> {
-  const { runProcess } = await import('../src/exec/process.ts')
   const { exit } = await runProcess({ file: 'nsenter', args: [`--target=${control}`, '--net', 'sh', '-c', TOKEN] })
   return succeeded(exit)
 }

@@ -37,6 +37,7 @@ const figuresOfRun = once(async (): Promise<RehearsalFigures | { readonly unavai
       unavailable: [`${failed.cloud ?? 'site'} ${failed.id} ${failed.verdict}`, ...reasons.slice(0, 3)].join('; '),
     }
   }
+  if (!(memoryMib > 0)) return { unavailable: 'no QEMU process was found to measure' }
   return { seconds: totalSeconds(phases), memoryMib }
 })
 

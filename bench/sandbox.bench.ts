@@ -1,4 +1,4 @@
-/** Measures the start of a sandbox, for a user and for a test. */
+/** Measures the start of a sandbox, for a user and for a test, and what three nodes that run no pods of a user cost. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -7,6 +7,7 @@ import { startCluster, takeClusterSlot } from '../test/cluster.ts'
 import { sandboxContext } from '../test/sandbox-context.ts'
 import type { Figure } from '../tools/figure.ts'
 import { median, once } from '../tools/measure.ts'
+import { measureIdleNodes } from './sandbox-usage.ts'
 
 const TIMES = 3
 
@@ -58,6 +59,8 @@ async function forTest(): Promise<number> {
   return median(times)
 }
 
+const idleNodes = once(() => measureIdleNodes(['worker-0', 'worker-1', 'worker-2']))
+
 export const figures: readonly Figure[] = [
   {
     name: 'sandbox.ready',
@@ -72,4 +75,22 @@ export const figures: readonly Figure[] = [
     measure: async () => (await starts()).again,
   },
   { name: 'sandbox.ready-for-a-test', unit: 's', measure: forTest },
+  {
+    name: 'sandbox.three-idle-nodes-memory',
+    unit: 'MiB',
+    target: { op: '<=', value: 1536 },
+    measure: async () => {
+      const usage = await idleNodes()
+      return 'unavailable' in usage ? usage : usage.memoryMiB
+    },
+  },
+  {
+    name: 'sandbox.three-idle-nodes-cpu',
+    unit: '%',
+    target: { op: '<=', value: 15 },
+    measure: async () => {
+      const usage = await idleNodes()
+      return 'unavailable' in usage ? usage : usage.cpuPercent
+    },
+  },
 ]

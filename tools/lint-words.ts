@@ -1,5 +1,5 @@
 /**
- * Checks that the code and the docs use the words of the glossary (docs/glossary.md).
+ * Checks that the code and the docs use none of the words in docs/words.md.
  *
  *     node --import tsx tools/lint-words.ts [--report] [PATH…]     --report prints counts by folder and exits 0
  *
@@ -254,7 +254,7 @@ function main(args: readonly string[]): void {
   }
   for (const { file, line, found, use } of wrong) console.error(`${file}:${line}: ${found}: use ${use}`)
   if (wrong.length > 0) process.exitCode = 1
-  else console.log(`words: ${files.length} files follow the glossary`)
+  else console.log(`words: ${files.length} files use the right words`)
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) main(process.argv.slice(2))

@@ -1,4 +1,4 @@
-/** A vitest reporter that writes the counts of each file and the reason of every skip to a JSON file. */
+/** A vitest reporter that writes the counts and seconds of each file and the reason of every skip to a JSON file. */
 import { writeFileSync } from 'node:fs'
 import type { Reporter, TestModule } from 'vitest/node'
 
@@ -7,6 +7,7 @@ export interface FileCounts {
   readonly passed: number
   readonly failed: number
   readonly skipped: readonly { readonly name: string; readonly reason: string }[]
+  readonly seconds: number
 }
 
 export interface SuiteCounts {
@@ -35,5 +36,7 @@ function countTests(module: TestModule): FileCounts {
     else if (result.state === 'failed') failed += 1
     else skipped.push({ name: test.fullName, reason: (result.state === 'skipped' && result.note) || '' })
   }
-  return { file: module.relativeModuleId, passed, failed, skipped }
+  const { duration, setupDuration, collectDuration } = module.diagnostic()
+  const seconds = Math.round((duration + setupDuration + collectDuration) / 1000)
+  return { file: module.relativeModuleId, passed, failed, skipped, seconds }
 }

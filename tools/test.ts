@@ -30,6 +30,7 @@ async function runSuite(suite: Suite, files: readonly string[], soak: boolean): 
   const started = Date.now()
   const { output, code } = await runVitest(files, {
     STACKLOOM_SUITE_COUNTS: counts,
+    STACKLOOM_TEST_BUILT: '1',
     ...(soak && { STACKLOOM_SOAK: '1' }),
     // A suite that is asked for by name builds the programs that only its tests need.
     ...(process.argv.length > 2 && { STACKLOOM_BUILD_ALL: '1' }),
@@ -128,8 +129,13 @@ function formatResult(result: SuiteResult, soak: boolean): string {
   const { suite, minutes, files } = result
   const passed = files.reduce((total, file) => total + file.passed, 0)
   const skipped = files.reduce((total, file) => total + file.skipped.length, 0)
-  const over = !soak && minutes > suite.budgetMinutes ? '  OVER BUDGET' : ''
+  const over = !soak && minutes > suite.budgetMinutes ? `  OVER BUDGET: ${formatSlowest(files)}` : ''
   return `${suite.name}: ${passed} passed, ${countFailures(result)} failed, ${skipped} skipped in ${minutes.toFixed(1)} min (budget ${suite.budgetMinutes} min)${over}`
+}
+
+function formatSlowest(files: readonly FileCounts[]): string {
+  const slowest = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, 5)
+  return slowest.map(({ file, seconds }) => `${path.basename(file, '.test.ts')} ${seconds} s`).join(', ')
 }
 
 function report(results: readonly SuiteResult[], soak: boolean): void {

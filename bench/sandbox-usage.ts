@@ -1,0 +1,81 @@
+/** Measures what the processes of a sandbox with nodes use while nothing is asked of them: memory, and time of one core. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { findPodProblem, startPodSandbox } from '../test/pod-sandbox.ts'
+
+export interface Usage {
+  /** Pages that processes share count once. */
+  readonly memoryMiB: number
+  readonly cpuPercent: number
+}
+
+/** Caches fill and backoffs end. */
+const SETTLE_MS = 60_000
+const WINDOW_MS = 60_000
+/** Clock ticks per second of /proc. */
+const TICKS = 100
+
+export async function measureIdleNodes(nodes: readonly string[]): Promise<Usage | { readonly unavailable: string }> {
+  const problem = await findPodProblem()
+  if (problem !== undefined) return { unavailable: problem }
+  const { sandbox, stop } = await startPodSandbox('bench', { crds: 'today', nodes, actors: ['nmstate'] })
+  try {
+    await sleep(SETTLE_MS)
+    const before = readTicks(sandbox.pid)
+    const began = performance.now()
+    await sleep(WINDOW_MS)
+    const seconds = (performance.now() - began) / 1000
+    const cpuPercent = ((readTicks(sandbox.pid) - before) / TICKS / seconds) * 100
+    for (const [name, mib] of memoryByProgram(sandbox.pid)) console.error(`# ${Math.round(mib)} MiB ${name}`)
+    const memoryMiB = [...memoryByProgram(sandbox.pid).values()].reduce((sum, mib) => sum + mib, 0)
+    return { memoryMiB, cpuPercent }
+  } finally {
+    await stop()
+  }
+}
+
+interface Process {
+  readonly parent: number
+  readonly ticks: number
+}
+
+/** Time of the processes and of their children that have ended. */
+function readTicks(root: number): number {
+  const processes = readProcesses()
+  return descendants(root, processes).reduce((sum, id) => sum + (processes.get(id)?.ticks ?? 0), 0)
+}
+
+function memoryByProgram(root: number): ReadonlyMap<string, number> {
+  const byProgram = new Map<string, number>()
+  for (const id of descendants(root, readProcesses())) {
+    try {
+      const [, kib = '0'] = /^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${id}/smaps_rollup`, 'utf8')) ?? []
+      const name = readFileSync(`/proc/${id}/comm`, 'utf8').trim()
+      byProgram.set(name, (byProgram.get(name) ?? 0) + Number(kib) / 1024)
+    } catch {
+      // It has ended.
+    }
+  }
+  return new Map([...byProgram].toSorted(([, a], [, b]) => b - a))
+}
+
+function readProcesses(): ReadonlyMap<number, Process> {
+  const processes = new Map<number, Process>()
+  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+    try {
+      const text = readFileSync(`/proc/${name}/stat`, 'utf8')
+      // The name in parentheses may have spaces.
+      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+      const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
+      processes.set(Number(name), { parent: Number(fields[1]), ticks })
+    } catch {
+      // It has ended.
+    }
+  }
+  return processes
+}
+
+function descendants(root: number, processes: ReadonlyMap<number, Process>): readonly number[] {
+  const children = [...processes].filter(([, { parent }]) => parent === root).map(([id]) => id)
+  return [root, ...children.flatMap((id) => descendants(id, processes))]
+}
