@@ -14,7 +14,7 @@ import type { Plan } from '../plan/plan.ts'
 import { ATTACHMENT, NODE, POD, RESERVATION, SERVICE, WHEREABOUTS } from '../verify/checks/check-definition.ts'
 import { contains, formatSpans, spanRanges } from '../verify/checks/planned-ranges.ts'
 import { ingressAddresses } from '../verify/readiness/load-balancer.ts'
-import { poolName, readAttachments, readPodSpans } from './attachments.ts'
+import { type PodSpan, poolName, readAttachments, readPodSpans } from './attachments.ts'
 import { parseOverlap } from './overlapping-reservation.ts'
 
 export const OVERLAP = { apiVersion: WHEREABOUTS.apiVersion, kind: 'OverlappingRangeIPReservation' } as const
@@ -66,18 +66,40 @@ export function auditAddresses(index: SnapshotIndex, plan?: Plan): AddressAudit 
     return gaps.length === 0
   }
   const all = (kind: GroupVersionKind): readonly KubeObject[] => index.all(formatGroupKind(kind))
+  const pools = all(WHEREABOUTS)
+  const spans = readPodSpans(readAttachments(all(ATTACHMENT)))
+  const networks = new Map(spans.map((span) => [poolName(span), span.object.metadata.name]))
+  const faults = [
+    ...findAbandoned(index, read).map((fault) => nameNetwork(fault, networks)),
+    ...(pools.length === 0 || read(WHEREABOUTS) ? findUnreserved(pools, all(POD), spans) : []),
+    ...(plan ? findUnplanned(all(SERVICE), plan) : []),
+  ]
+  return { faults: sortFaults(faults), unproven: [...unproven] }
+}
+
+/**
+ * Addresses that are reserved for a pod or an IPSet that does not exist, in no order and without the networks of pods. The
+ * operator counts them: attachments of tenants, which may have thousands of ranges, are not parsed for it.
+ */
+export function findAbandoned(
+  index: SnapshotIndex,
+  read = (kind: GroupVersionKind): boolean => index.unread(formatGroupKind(kind)) === undefined,
+): readonly AddressFault[] {
+  const all = (kind: GroupVersionKind): readonly KubeObject[] => index.all(formatGroupKind(kind))
   // A cluster without whereabouts has no such objects; a server without Pods does not exist.
   const pools = all(WHEREABOUTS)
   const overlaps = all(OVERLAP)
   const hasPods = pools.length + overlaps.length === 0 || read(POD)
-  const faults = [
-    ...(hasPods ? findLeaks(pools, index) : []),
+  return [
+    ...(hasPods ? pools.flatMap((pool) => findLeaks(pool, index)) : []),
     ...(hasPods ? overlaps.flatMap((object) => findLeakedOverlap(object, index)) : []),
-    ...(pools.length === 0 || read(WHEREABOUTS) ? findUnreserved(pools, all(POD), all(ATTACHMENT)) : []),
     ...(all(RESERVATION).length === 0 || read(IP_SET) ? findOrphans(all(RESERVATION), index) : []),
-    ...(plan ? findUnplanned(all(SERVICE), plan) : []),
   ]
-  return { faults: faults.sort(compareFaults), unproven: [...unproven] }
+}
+
+/** The leaked addresses of one IPPool. */
+export function findPoolLeaks(pool: KubeObject, index: SnapshotIndex): readonly AddressFault[] {
+  return index.unread(formatGroupKind(POD)) === undefined ? findLeaks(pool, index) : []
 }
 
 function splitPodRef(podRef: string): { readonly namespace: string; readonly name: string } | undefined {
@@ -91,32 +113,27 @@ function isGone(podRef: string, index: SnapshotIndex): boolean {
   return pod !== undefined && index.get('Pod', pod.name, pod.namespace) === undefined
 }
 
-function findLeaks(pools: readonly KubeObject[], index: SnapshotIndex): readonly AddressFault[] {
-  const networks = networksByPool(index.all(formatGroupKind(ATTACHMENT)))
-  return pools.flatMap((pool) =>
-    allocatedPodAddresses(pool)
-      .filter(({ pod }) => isGone(pod, index))
-      .map((allocation) => leakedFault(allocation, networks.get(pool.metadata.name))),
-  )
+function findLeaks(pool: KubeObject, index: SnapshotIndex): readonly AddressFault[] {
+  return allocatedPodAddresses(pool)
+    .filter(({ pod }) => isGone(pod, index))
+    .map(leakedFault)
 }
 
-function leakedFault({ pool, pod, address, offset }: PodAddress, network: string | undefined): AddressFault {
+function leakedFault({ pool, pod, address, offset }: PodAddress): AddressFault {
   return {
     kind: 'leaked',
     address,
     namespace: splitPodRef(pod)?.namespace ?? '',
-    ...(network !== undefined && { network }),
     object: pool,
     owner: `Pod ${pod}`,
     entry: { offset, podRef: pod, container: getString(pool, 'spec', 'allocations', offset, 'id') ?? '' },
   }
 }
 
-/** The name of the attachment that gives out the addresses of each IPPool. */
-function networksByPool(definitions: readonly KubeObject[]): ReadonlyMap<string, string> {
-  return new Map(
-    readPodSpans(readAttachments(definitions)).map((span) => [poolName(span), span.object.metadata.name] as const),
-  )
+/** The network of a leaked address is the attachment that gives out the addresses of its IPPool. */
+function nameNetwork(fault: AddressFault, networks: ReadonlyMap<string, string>): AddressFault {
+  const network = fault.kind === 'leaked' ? networks.get(fault.object.metadata.name) : undefined
+  return network === undefined ? fault : { ...fault, network }
 }
 
 function findLeakedOverlap(object: KubeObject, index: SnapshotIndex): readonly AddressFault[] {
@@ -130,10 +147,10 @@ function findLeakedOverlap(object: KubeObject, index: SnapshotIndex): readonly A
 function findUnreserved(
   pools: readonly KubeObject[],
   pods: readonly KubeObject[],
-  definitions: readonly KubeObject[],
+  podSpans: readonly PodSpan[],
 ): readonly AddressFault[] {
   const holders = new Map(pools.map((pool) => [pool.metadata.name, allocationsByAddress(pool)]))
-  const spans = groupBy(readPodSpans(readAttachments(definitions)), ({ name }) => name)
+  const spans = groupBy(podSpans, ({ name }) => name)
   return pods.filter(hasAddresses).flatMap((pod) => {
     const { namespace = '', name } = pod.metadata
     return (attachedNetworks(pod) ?? []).flatMap((attached) =>
@@ -201,8 +218,10 @@ function findUnplanned(services: readonly KubeObject[], plan: Plan): readonly Ad
   })
 }
 
-function compareFaults(a: AddressFault, b: AddressFault): number {
-  return compareText(sortKey(a), sortKey(b))
+/** Each key is made once: a comparison that parses addresses would cost more than the rest. */
+function sortFaults(faults: readonly AddressFault[]): readonly AddressFault[] {
+  const keyed = faults.map((fault) => ({ fault, key: sortKey(fault) }))
+  return keyed.sort((a, b) => compareText(a.key, b.key)).map(({ fault }) => fault)
 }
 
 /** Addresses in one order, whatever their family. */

@@ -9,10 +9,13 @@ export interface Overlap {
   readonly podRef: string
 }
 
+/** An IPv6 address has eight groups, and two colons more where groups are left out. */
+const MAX_WORDS = 10
+
 export function parseOverlap(object: KubeObject): Overlap {
   const words = object.metadata.name.split('-')
   const podRef = getString(object, 'spec', 'podref') ?? ''
-  for (let skipped = 0; skipped < words.length; skipped += 1) {
+  for (let skipped = Math.max(0, words.length - MAX_WORDS); skipped < words.length; skipped += 1) {
     const parsed = parseAddress(words.slice(skipped).join(':'))
     if (parsed) return { address: formatAddress(parsed), podRef }
   }

@@ -3,11 +3,14 @@ import { Registry } from 'prom-client'
 import { describe, expect, it } from 'vitest'
 import { dataPlaneNode, dataPlaneRole } from '../../test/data-plane.ts'
 import { netConfig, threeNetworks } from '../../test/ipam.ts'
+import { auditAddresses } from '../addresses/audit-addresses.ts'
 import { countAddresses } from '../addresses/count-addresses.ts'
+import { parseOverlap } from '../addresses/overlapping-reservation.ts'
 import { dnsMasqViolations } from '../api/dnsmasq.ts'
 import type { IpSet, Reservation } from '../api/ipset.ts'
 import { ipSetChangeViolations, ipSetViolations } from '../api/ipset.ts'
 import { type NetConfig, netConfigChangeViolations, netConfigViolations, networkVersion } from '../api/netconfig.ts'
+import { indexSnapshot } from '../api/snapshot.ts'
 import { registerAddressMetrics } from '../controllers/ipam/address-metrics.ts'
 import { buildClaim, buildReservationClaim, segmentName } from '../controllers/ipam/claim.ts'
 import { blockName, createLedger } from '../controllers/ipam/ledger.ts'
@@ -177,6 +180,33 @@ describe('objects of which addresses are counted', () => {
     }))
     const counts = countAddresses({ ...none, netConfigs: [largeNetConfig(1, SUBNETS)], reservations })
     expect(counts).toMatchObject([{ network: 'net0', used: SUBNETS, free: 0 }])
+  })
+})
+
+describe('addresses without an owner', () => {
+  const metadata = { name: 'a', namespace: 'tenant' }
+  const overlap = (name: string) => ({
+    apiVersion: 'whereabouts.cni.cncf.io/v1alpha1',
+    kind: 'OverlappingRangeIPReservation',
+    metadata: { ...metadata, name },
+    spec: { podref: 'tenant/gone' },
+  })
+
+  it('are read from a name of many words without trying each part of it', () => {
+    expect(parseOverlap(overlap(`${'x-'.repeat(200_000)}10.0.0.1`))).toMatchObject({ address: '10.0.0.1' })
+    expect(parseOverlap(overlap('net-fd00-1-2-3-4-5-6-7'))).toMatchObject({ address: 'fd00:1:2:3:4:5:6:7' })
+    expect(parseOverlap(overlap('net-fd00--7'))).toMatchObject({ address: 'fd00::7' })
+  })
+
+  it('are sorted and counted when a namespace has thousands of them', () => {
+    const reservations = Array.from({ length: 20_000 }, (_, n) => ({
+      apiVersion: networkVersion,
+      kind: 'Reservation',
+      metadata: { ...metadata, name: `r${n}` },
+      spec: { ipSetRef: { name: 'gone' }, reservation: { net0: { address: `fd00::${(n % 60_000).toString(16)}` } } },
+    }))
+    const index = indexSnapshot({ objects: reservations, unread: [] })
+    expect(auditAddresses(index).faults).toHaveLength(20_000)
   })
 })
 

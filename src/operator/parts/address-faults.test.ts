@@ -40,6 +40,14 @@ const pod: KubeObject = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'aliv
 const index = (objects: readonly KubeObject[], unread: readonly UnreadKind[] = []) =>
   indexSnapshot({ objects: [attachment, pool, ...objects], unread })
 
+/** Fails when it is parsed: attachments of tenants may have thousands of ranges. */
+const unparsable: KubeObject = {
+  ...attachment,
+  get spec(): never {
+    throw new Error('the attachment was parsed')
+  },
+}
+
 describe('stackloom_address_faults', () => {
   const serve = (objects: readonly KubeObject[], unread: readonly UnreadKind[] = []): Promise<string> => {
     const registry = new Registry()
@@ -55,10 +63,32 @@ describe('stackloom_address_faults', () => {
     expect(text).not.toContain('elsewhere')
   })
 
+  it('is counted without parsing attachments, whatever a tenant wrote into them', async () => {
+    const registry = new Registry()
+    registerFaultMetrics(registry, indexSnapshot({ objects: [unparsable, pool, pod], unread: [] }))
+    expect(await registry.metrics()).toContain('stackloom_address_faults{cloud="openstack",kind="leaked"} 1')
+  })
+
   it('counts nothing as leaked before the pods are listed', async () => {
     const text = await serve([], [{ apiVersion: 'v1', kind: 'Pod', reason: 'not listed yet' }])
     expect(text).toContain('stackloom_address_faults{cloud="openstack",kind="leaked"} 0')
   })
+})
+
+it('the observer looks at the IPPool that changed, and parses no attachments', async () => {
+  const other: KubeObject = {
+    ...pool,
+    metadata: { ...pool.metadata, name: 'other' },
+    get spec(): never {
+      throw new Error('another IPPool was parsed')
+    },
+  }
+  const observer = createLeakObserver(
+    indexSnapshot({ objects: [unparsable, pool, pod, other], unread: [] }),
+    () => undefined,
+  )
+  const request = { name: '172.17.0.0-24', namespace: 'kube-system' }
+  expect(await observer.reconcile(request, { clock: { now: () => 0 } } as never)).toHaveProperty('requeueAfterMs')
 })
 
 it('the observer records a leak that lasts, once', async () => {

@@ -1,7 +1,8 @@
 /** Serves leaked and orphaned addresses as a metric, and records an Event of an IPPool that keeps some. Reads only. */
 import { Gauge, type Registry } from 'prom-client'
-import { type AddressFault, auditAddresses } from '../../addresses/audit-addresses.ts'
-import { type KubeObject, objectKey } from '../../api/object.ts'
+import { findAbandoned, findPoolLeaks } from '../../addresses/audit-addresses.ts'
+import { groupBy } from '../../api/collections.ts'
+import { objectKey } from '../../api/object.ts'
 import { formatGroupKind, type SnapshotIndex } from '../../api/snapshot.ts'
 import type { Controller } from '../../kube/controller.ts'
 import type { EventRecord } from '../../kube/event-recorder.ts'
@@ -10,13 +11,9 @@ import { ATTACHMENT, WHEREABOUTS } from '../../verify/checks/check-definition.ts
 /** Pods are known by name only, so pods with an unreserved address are left to `stackloom doctor`. */
 const kinds = ['leaked', 'leaked-overlap', 'orphaned'] as const
 
-/** Faults of namespaces with attachments: an operator for some namespaces does not know the pods of others. */
-function findFaults(index: SnapshotIndex): {
-  readonly clouds: ReadonlySet<string>
-  readonly faults: readonly AddressFault[]
-} {
-  const clouds = new Set(index.all(formatGroupKind(ATTACHMENT)).map(({ metadata }) => metadata.namespace ?? ''))
-  return { clouds, faults: auditAddresses(index).faults.filter(({ namespace }) => clouds.has(namespace)) }
+/** Namespaces with attachments: an operator for some namespaces does not know the pods of others. */
+function listClouds(index: SnapshotIndex): ReadonlySet<string> {
+  return new Set(index.all(formatGroupKind(ATTACHMENT)).map(({ metadata }) => metadata.namespace ?? ''))
 }
 
 /** Computed when Prometheus scrapes it; every kind of a cloud is present, so that an alert sees a zero. */
@@ -28,9 +25,9 @@ export function registerFaultMetrics(registry: Registry, index: SnapshotIndex): 
     registers: [registry],
     collect: () => {
       gauge.reset()
-      const { clouds, faults } = findFaults(index)
-      for (const cloud of clouds) for (const kind of kinds) gauge.set({ cloud, kind }, 0)
-      for (const { namespace, kind } of faults) gauge.inc({ cloud: namespace, kind })
+      const faults = groupBy(findAbandoned(index), ({ namespace, kind }) => `${namespace}/${kind}`)
+      for (const cloud of listClouds(index))
+        for (const kind of kinds) gauge.set({ cloud, kind }, faults.get(`${cloud}/${kind}`)?.length ?? 0)
     },
   })
 }
@@ -51,7 +48,8 @@ export function createLeakObserver(index: SnapshotIndex, record: (event: EventRe
       const before = known.get(key)
       known.delete(key)
       if (!pool) return void announced.delete(key)
-      const leaks = poolLeaks(pool, index)
+      const clouds = listClouds(index)
+      const leaks = findPoolLeaks(pool, index).filter(({ namespace }) => clouds.has(namespace))
       const since = new Map(leaks.map((leak) => [leak.address, before?.get(leak.address) ?? clock.now()]))
       if (leaks.length > 0) known.set(key, since)
       const lasting = leaks.filter(({ address }) => clock.now() - (since.get(address) ?? 0) >= LASTING_MS)
@@ -68,10 +66,4 @@ export function createLeakObserver(index: SnapshotIndex, record: (event: EventRe
       return { requeueAfterMs: LASTING_MS }
     },
   }
-}
-
-function poolLeaks(pool: KubeObject, index: SnapshotIndex): readonly AddressFault[] {
-  const groupKind = formatGroupKind(WHEREABOUTS)
-  const alone = { ...index, all: (kind: string) => (kind === groupKind ? [pool] : index.all(kind)) }
-  return findFaults(alone).faults.filter(({ kind }) => kind === 'leaked')
 }

@@ -3,6 +3,7 @@
  * only, and no Secrets: certificates that cert-manager does not issue are read by `stackloom certificates`.
  */
 import { Gauge, type Registry } from 'prom-client'
+import { groupBy } from '../../api/collections.ts'
 import { type KubeObject, objectKey } from '../../api/object.ts'
 import { type CertificateVerdict, certificateVerdicts, judgeLifetime } from '../../certificates/judge-certificates.ts'
 import { certificateKind, readManagedCertificate } from '../../certificates/read-certificates.ts'
@@ -60,10 +61,9 @@ export function registerCertificateMetrics(
     collect: () => {
       gauge.reset()
       const verdicts = certificateVerdicts.filter((verdict) => verdict !== 'unreadable')
-      for (const object of list()) {
-        const { namespace: cloud = '' } = object.metadata
-        const found = judge(object, now())
-        for (const verdict of verdicts) gauge.inc({ cloud, verdict }, verdict === found ? 1 : 0)
+      for (const [cloud, certificates] of groupBy(list(), ({ metadata }) => metadata.namespace ?? '')) {
+        const counts = groupBy(certificates, (certificate) => judge(certificate, now()))
+        for (const verdict of verdicts) gauge.set({ cloud, verdict }, counts.get(verdict)?.length ?? 0)
       }
     },
   })
