@@ -8,10 +8,12 @@ import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import { asList, asRecord } from '../api/json.ts'
 import { apiGroup, type KubeObject, type ManagedFields } from '../api/object.ts'
+import { formatObjectName, getField } from '../api/raw-object.ts'
+import { explainReservedNamespace } from '../api/reserved-namespace.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import { type BackupKind, backupKinds, outsideKinds } from './backup-kinds.ts'
 import { alteredArchive, brokenArchive, foreignObject } from './findings.ts'
-import type { HeldAddress } from './select-objects.ts'
+import { type HeldAddress, isInBackup } from './select-objects.ts'
 
 export const MANIFEST = 'manifest.json'
 export const SECRETS = 'secrets.age'
@@ -24,6 +26,9 @@ export const LOCK = 'site.lock.yaml'
 const FILE_NAME =
   /^(secrets\.age|addresses\.json|namespace\.json|inventory\.json|site\.yaml|site\.lock\.yaml|objects\/\d\d-[A-Za-z0-9]+\.json)$/
 
+/** Also the name of Jobs and of dumps. */
+export const BACKUP_NAME = /^[a-z0-9]([a-z0-9-]{0,60}[a-z0-9])?$/
+
 /** A cloud with ten thousand hosts has a few dozen MiB. */
 export const MAX_FILE_BYTES = 128 * 1024 ** 2
 /** A restore holds all files in memory. */
@@ -33,11 +38,14 @@ const MAX_FILES = 100
 const manifestSchema = z.strictObject({
   apiVersion: z.literal('stackloom.dev/v1alpha1'),
   kind: z.literal('Backup'),
-  name: z.string().regex(/^[a-z0-9]([a-z0-9-]{0,60}[a-z0-9])?$/),
+  name: z.string().regex(BACKUP_NAME),
   time: z.string().max(40),
   site: z.string().max(253),
-  cloud: z.string().max(63),
-  namespace: z.string().regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/),
+  cloud: z.string().regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/),
+  namespace: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/)
+    .refine((name) => explainReservedNamespace(name) === undefined, { error: 'no cloud can have this namespace' }),
   version: z.string().max(100).optional(),
   /** GaleraBackups whose dump has the name of this backup. */
   dumps: z.array(z.string().regex(/^[a-z0-9][a-z0-9.-]{0,252}$/)).max(1000),
@@ -141,6 +149,7 @@ export function readObjects(kind: BackupKind, content: unknown, namespace: strin
 }
 
 const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/
+const VERSION = /^([a-z0-9.-]{1,253}\/)?v[a-z0-9]{1,20}$/
 
 /** Undefined where the list is not as Kubernetes writes it. */
 export function readOwners(value: unknown): readonly ManagedFields[] | undefined {
@@ -161,17 +170,64 @@ const ownersSchema = z
   .max(1000)
   .optional()
 
-function findForeign({ apiVersion, kind }: BackupKind, item: unknown, namespace: string): string | undefined {
-  const { apiVersion: version, kind: found, metadata } = asRecord(item)
-  const { name, namespace: within, ownerReferences, finalizers, managedFields } = asRecord(metadata)
-  if (found !== kind || apiGroup(String(version)) !== apiGroup(apiVersion)) return `it is not a ${kind}`
-  if (typeof name !== 'string' || !NAME.test(name)) return 'its name is not one of Kubernetes'
-  if (ownerReferences !== undefined || finalizers !== undefined) return 'it has owners or finalizers'
-  if (!ownersSchema.safeParse(managedFields).success)
-    return 'the owners of its fields are not as Kubernetes writes them'
-  const isOutside = outsideKinds.some((outside) => outside.kind === kind)
-  if (isOutside) return name.startsWith(`${namespace}-`) ? undefined : `its name does not begin with ${namespace}-`
-  return within === namespace ? undefined : `it is not in namespace ${namespace}`
+/** What `cleanObject` keeps: no owners and finalizers, no uid. */
+const metadataSchema = z.strictObject({
+  name: z.string().regex(NAME),
+  namespace: z.string().optional(),
+  labels: z.record(z.string(), z.string()).optional(),
+  annotations: z.record(z.string(), z.string()).optional(),
+  managedFields: ownersSchema,
+})
+
+function findForeign(kind: BackupKind, item: unknown, namespace: string): string | undefined {
+  const { apiVersion, kind: found, metadata } = asRecord(item)
+  const isVersion = typeof apiVersion === 'string' && VERSION.test(apiVersion)
+  if (found !== kind.kind || !isVersion || apiGroup(apiVersion) !== apiGroup(kind.apiVersion))
+    return `it is not a ${kind.kind}`
+  const { error } = metadataSchema.safeParse(metadata)
+  const issue = error?.issues[0]
+  if (issue) return `metadata.${issue.path.join('.')}: ${issue.message}`
+  const object = item as KubeObject
+  // Such as the CA of the cluster, which every namespace gets from it, or a token.
+  if (!isInBackup(object, kind)) return 'a backup leaves it out'
+  if (outsideKinds.some((outside) => outside.kind === kind.kind)) return findOutside(object, namespace)
+  return object.metadata.namespace === namespace ? undefined : `it is not in namespace ${namespace}`
+}
+
+/** Names as `up` renders them. An object outside of the namespace must concern no Service and no pool of another cloud. */
+function findOutside(object: KubeObject, namespace: string): string | undefined {
+  const { name } = object.metadata
+  const isNamed =
+    object.kind === 'BGPAdvertisement' ? name === `bgpadvertisement-${namespace}` : isNamedFor(name, namespace)
+  if (!isNamed) return `its name is not one of namespace ${namespace}`
+  if (object.kind === 'IPAddressPool') {
+    const { namespaces, namespaceSelectors } = asRecord(getField(object, 'spec', 'serviceAllocation'))
+    const isOwn = asList(namespaces).length === 1 && asList(namespaces)[0] === namespace
+    return isOwn && namespaceSelectors === undefined ? undefined : 'it gives addresses to other namespaces'
+  }
+  const { ipAddressPools, ipAddressPoolSelectors } = asRecord(object['spec'])
+  const pools = asList(ipAddressPools)
+  const isOwn = pools.length > 0 && pools.every((pool) => isNamedFor(pool, namespace))
+  return isOwn && ipAddressPoolSelectors === undefined ? undefined : 'it announces pools of other namespaces'
+}
+
+function isNamedFor(name: unknown, namespace: string): boolean {
+  return typeof name === 'string' && name.startsWith(`${namespace}-`)
+}
+
+/** Advertisements of pools that the archive does not have: such a pool may be of a cloud whose name is longer. */
+export function findForeignPools(objects: readonly KubeObject[]): readonly Finding[] {
+  const pools = new Set(objects.filter(({ kind }) => kind === 'IPAddressPool').map(({ metadata }) => metadata.name))
+  return objects
+    .filter(({ kind }) => outsideKinds.some((outside) => outside.kind === kind))
+    .flatMap((object) =>
+      asList(getField(object, 'spec', 'ipAddressPools'))
+        .filter((pool) => !pools.has(String(pool)))
+        .map((pool) => {
+          const reason = `it announces the pool ${String(pool).slice(0, 100)}, which is not in the backup`
+          return finding(foreignObject, { file: 'objects', object: formatObjectName(object), reason })
+        }),
+    )
 }
 
 /** Every kind that an archive may have, except Secrets, which are encrypted. */

@@ -1,10 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { RELEASES } from '../../test/sandbox-context.ts'
 import type { KubeObject, ManagedFields } from '../api/object.ts'
 import { getString } from '../api/raw-object.ts'
-import { checkHashes, type Manifest, readManifest, readObjects, sha256 } from './archive.ts'
+import { checkHashes, findForeignPools, type Manifest, readManifest, readObjects, sha256 } from './archive.ts'
 import { backupKinds, outsideKinds } from './backup-kinds.ts'
 import { seal, unseal } from './seal.ts'
 import { cleanObject, compareAddresses, heldAddresses, isInBackup } from './select-objects.ts'
@@ -130,6 +131,11 @@ describe('an archive', () => {
     ['a name with a command', manifest({ name: 'x; rm -rf' })],
     ['a dump with a command', manifest({ dumps: ['$(x)'] })],
     ['an unknown field', manifest({ more: true })],
+    ['the namespace of our records', manifest({ namespace: 'stackloom-system' })],
+    ['a namespace of the cluster', manifest({ namespace: 'kube-system' })],
+    ['a namespace of OpenShift', manifest({ namespace: 'openshift-config' })],
+    ['a cloud whose name is none', manifest({ cloud: '' })],
+    ['a cloud whose name every object has', manifest({ cloud: '__proto__' })],
     ['no JSON', '{'],
   ])('with %s is refused', (_, text) => {
     const reading = readManifest(text, 'dir')
@@ -154,7 +160,6 @@ describe('an archive', () => {
   })
 
   const [configMaps] = backupKinds.filter(({ kind }) => kind === 'ConfigMap')
-  const [pools] = outsideKinds
   it.each([
     ['in another namespace', object('ConfigMap', 'x', { namespace: 'kube-system' })],
     ['without a namespace', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } }],
@@ -163,21 +168,76 @@ describe('an archive', () => {
     ['with an owner', object('ConfigMap', 'x', { ownerReferences: [owner] })],
     ['that is no object', 7],
     ['with owners of fields that are no list', object('ConfigMap', 'x', { managedFields: 7 as never })],
+    ['whose version is a list', { ...object('ConfigMap', 'x'), apiVersion: ['v1'] }],
+    ['whose version is a path', { ...object('ConfigMap', 'x'), apiVersion: 'v1/../../apis' }],
+    ['without labels that could be read', object('ConfigMap', 'x', { labels: null as never })],
+    ['with a uid', object('ConfigMap', 'x', { uid: '1' })],
+    ['that every namespace gets from the cluster', object('ConfigMap', 'kube-root-ca.crt')],
   ])('with an object %s is refused', (_, item) => {
     if (!configMaps) throw new Error('no kind')
     expect(codes(readObjects(configMaps, [item], 'openstack', 'f').findings)).toEqual(['SL4112'])
     expect(readObjects(configMaps, [object('ConfigMap', 'x')], 'openstack', 'f').objects).toHaveLength(1)
   })
 
-  it('may have pools of its own cloud only', () => {
-    if (!pools) throw new Error('no kind')
-    const pool = (name: string) => ({
-      apiVersion: 'metallb.io/v1beta1',
-      kind: 'IPAddressPool',
-      metadata: { name, namespace: 'metallb-system' },
-    })
-    expect(readObjects(pools, [pool('openstack-ctlplane')], 'openstack', 'f').findings).toEqual([])
-    expect(codes(readObjects(pools, [pool('openstack2-ctlplane')], 'openstack', 'f').findings)).toEqual(['SL4112'])
+  const outside = (kind: string, name: string, spec: object) => ({
+    apiVersion: 'metallb.io/v1beta1',
+    kind,
+    metadata: { name, namespace: 'metallb-system' },
+    spec,
+  })
+  const own = { serviceAllocation: { namespaces: ['openstack'] } }
+  const readOutside = (item: KubeObject) => {
+    const [kind] = outsideKinds.filter((outsideKind) => outsideKind.kind === item.kind)
+    if (!kind) throw new Error('no kind')
+    return codes(readObjects(kind, [item], 'openstack', 'f').findings)
+  }
+
+  it.each([
+    ['a pool of its own', outside('IPAddressPool', 'openstack-ctlplane', own)],
+    ['its announcement', outside('L2Advertisement', 'openstack-ctlplane', { ipAddressPools: ['openstack-ctlplane'] })],
+    [
+      'its announcement by BGP',
+      outside('BGPAdvertisement', 'bgpadvertisement-openstack', { ipAddressPools: ['openstack-ctlplane'] }),
+    ],
+  ])('may have %s', (_, item) => {
+    expect(readOutside(item)).toEqual([])
+  })
+
+  it.each([
+    ['a pool with a name of another cloud', outside('IPAddressPool', 'openstack2-ctlplane', own)],
+    ['a pool for all namespaces', outside('IPAddressPool', 'openstack-x', {})],
+    [
+      'a pool for another namespace, too',
+      outside('IPAddressPool', 'openstack-x', { serviceAllocation: { namespaces: ['openstack', 'openstack2'] } }),
+    ],
+    [
+      'a pool for selected namespaces',
+      outside('IPAddressPool', 'openstack-x', {
+        serviceAllocation: { namespaces: ['openstack'], namespaceSelectors: [{}] },
+      }),
+    ],
+    ['an announcement of all pools', outside('L2Advertisement', 'openstack-x', {})],
+    [
+      'an announcement of the pool of another cloud',
+      outside('L2Advertisement', 'openstack-x', { ipAddressPools: ['openstack2-ctlplane'] }),
+    ],
+    [
+      'an announcement of selected pools',
+      outside('L2Advertisement', 'openstack-x', { ipAddressPools: ['openstack-x'], ipAddressPoolSelectors: [{}] }),
+    ],
+    [
+      'an announcement by BGP with the name of another cloud',
+      outside('BGPAdvertisement', 'bgpadvertisement-openstack2', { ipAddressPools: ['openstack-x'] }),
+    ],
+  ])('with %s is refused', (_, item) => {
+    expect(readOutside(item)).toEqual(['SL4112'])
+  })
+
+  it('announces only pools that it has: the name of another cloud may begin with its own', () => {
+    const pool = outside('IPAddressPool', 'openstack-ctlplane', own)
+    const announce = (name: string) => outside('L2Advertisement', 'openstack-x', { ipAddressPools: [name] })
+    expect(findForeignPools([pool, announce('openstack-ctlplane')])).toEqual([])
+    expect(codes(findForeignPools([pool, announce('openstack-b-ctlplane')]))).toEqual(['SL4112'])
   })
 })
 
@@ -194,6 +254,19 @@ describe('the Secrets of a backup', () => {
     await expect(unseal(sealed.slice(0, -1), key)).rejects.toMatchObject({ findings: [{ code: 'SL4113' }] })
     await expect(seal('x', ['age1wrong'])).rejects.toMatchObject({ findings: [{ code: 'SL4114' }] })
     await expect(seal('x', [key])).rejects.toSatisfy((failure: Error) => !failure.message.includes(key))
+    // A blank before it, as a shell leaves it in quotes.
+    await expect(seal('x', [` ${key}`])).rejects.toSatisfy((failure: Error) => !failure.message.includes(key))
+  })
+
+  it('are not read with a damaged key, which no message repeats', async () => {
+    const { generateIdentity, identityToRecipient } = await import('age-encryption')
+    const key = await generateIdentity()
+    const sealed = await seal('password', [await identityToRecipient(key)])
+    for (const damaged of [key.slice(0, -1), `${key}X`, `x${key}`, `${key} # mine`]) {
+      const thrown = await unseal(sealed, damaged).catch((failure: unknown) => failure)
+      expect(thrown).toMatchObject({ findings: [{ code: 'SL4113' }] })
+      expect(inspect(thrown, { depth: 10 })).not.toContain(key.slice(20, -2))
+    }
   })
 })
 

@@ -22,6 +22,11 @@ describe('the lock of a backup', () => {
     expect(findTakenDecisions(saved, recorded, 'a')).toEqual(expected)
   })
 
+  it('has no cloud with a name that every object has', () => {
+    expect(findTakenDecisions(lock({ b: 21 }), lock({ b: 21 }), 'constructor')).toEqual([])
+    expect(recordCloud(lock({ b: 22 }), lock({ b: 22 }), 'constructor')).toEqual(lock({ b: 22 }))
+  })
+
   it('adds its cloud to the record and changes no other', () => {
     expect(recordCloud(lock({ b: 22 }), lock({ a: 21, b: 99 }), 'a')).toEqual(lock({ b: 22, a: 21 }))
   })

@@ -5,7 +5,7 @@ import type { Lock, LockedNetwork } from '../plan/lock.ts'
 
 /** `internalapi: VLAN 21 of enp6s0 belongs to rhoso3`, or `internalapi vlan: 31 now, 21 in the backup`. */
 export function findTakenDecisions(saved: Lock, recorded: Lock, cloud: string): readonly string[] {
-  const { [cloud]: before } = saved.clouds
+  const before = getOwn(saved.clouds, cloud)
   if (!before) return []
   const only = (lock: Lock): Lock => {
     const entry = getOwn(lock.clouds, cloud)

@@ -1,6 +1,6 @@
 /** Encrypts and decrypts the Secrets of a backup in the format of age, so that `age -d` reads them, too. */
 import { Decrypter, Encrypter } from 'age-encryption'
-import { Failure, failure, formatError } from '../errors/failure.ts'
+import { failure, formatError } from '../errors/failure.ts'
 import { badRecipient, wrongKey } from './findings.ts'
 
 export async function seal(text: string, recipients: readonly string[]): Promise<Uint8Array> {
@@ -17,7 +17,7 @@ export function checkRecipients(recipients: readonly string[]): void {
 
 function addRecipient(encrypter: Encrypter, recipient: string): void {
   // A secret key on the command line is in the history of the shell, and its text must not reach the screen.
-  if (/^AGE-SECRET-KEY/i.test(recipient))
+  if (/AGE-(SECRET|PLUGIN)/i.test(recipient))
     throw failure(badRecipient, { recipient: 'a secret key', reason: 'only public keys are recipients' })
   try {
     encrypter.addRecipient(recipient)
@@ -30,13 +30,20 @@ function addRecipient(encrypter: Encrypter, recipient: string): void {
 export async function unseal(content: Uint8Array, identities: string): Promise<string> {
   const decrypter = new Decrypter()
   const keys = identities.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'))
+  if (keys.length === 0) throw failure(wrongKey, { reason: 'the identity file has no key' })
+  for (const key of keys) addIdentity(decrypter, key.trim())
   try {
-    if (keys.length === 0) throw failure(wrongKey, { reason: 'the identity file has no key' })
-    for (const key of keys) decrypter.addIdentity(key.trim())
     return await decrypter.decrypt(content, 'text')
   } catch (thrown) {
-    if (thrown instanceof Failure) throw thrown
-    // The text of the library names neither key nor content.
     throw failure(wrongKey, { reason: formatError(thrown) }, { cause: thrown })
+  }
+}
+
+/** The library repeats a key that it cannot read, so neither its text nor its error is passed on. */
+function addIdentity(decrypter: Decrypter, key: string): void {
+  try {
+    decrypter.addIdentity(key)
+  } catch {
+    throw failure(wrongKey, { reason: 'the identity file has a line that is no secret key of age, or a damaged one' })
   }
 }

@@ -3,7 +3,7 @@ import type { KubeObject } from '../api/object.ts'
 import { formatObjectName, getString } from '../api/raw-object.ts'
 import { failed, progressing, type Readiness, ready } from '../verify/readiness/verdict.ts'
 
-const VELERO_BACKUP = { apiVersion: 'velero.io/v1', kind: 'Backup' } as const
+export const VELERO_BACKUP = { apiVersion: 'velero.io/v1', kind: 'Backup' } as const
 const VELERO_RESTORE = { apiVersion: 'velero.io/v1', kind: 'Restore' } as const
 
 export interface VolumeBackup {

@@ -6,7 +6,7 @@ import { useFolder } from '../../../test/folder.ts'
 import { testIo } from '../../../test/io.ts'
 import { sha256 } from '../../backup/archive.ts'
 import { seal } from '../../backup/seal.ts'
-import { openArchive } from './archive-folder.ts'
+import { openArchive, openBackupFolder } from './archive-folder.ts'
 
 const folder = useFolder()
 let identity = ''
@@ -47,6 +47,16 @@ async function writeArchive(changes: Readonly<Record<string, string>>, sealed?: 
   for (const [file, content] of Object.entries(contents)) await writeFile(path.join(folder, name, file), content)
   return name
 }
+
+describe('the folder of an unfinished backup', () => {
+  it.each(['x; reboot', '../x', 'X', 'x'.repeat(100), ''])('is not continued with the name %j', async (name) => {
+    const out = `unfinished-${Math.random().toString(36).slice(2)}`
+    await mkdir(path.join(folder, out))
+    await writeFile(path.join(folder, out, 'backup.json'), JSON.stringify({ name, cloud: 'rhoso1' }))
+    const opened = openBackupFolder(out, 'rhoso1', 'rhoso1-1', testIo({ cwd: folder }))
+    await expect(opened).rejects.toMatchObject({ findings: [{ code: 'SL4115' }] })
+  })
+})
 
 const open = (name: string) => openArchive(name, identity, testIo({ cwd: folder }))
 const refused = { findings: [{ code: expect.stringMatching(/^SL\d{4}$/) }] }
@@ -102,6 +112,36 @@ describe('an archive from elsewhere', () => {
       await expect(open(name)).rejects.toMatchObject(refused)
     },
   )
+
+  it('is refused when values are nested so deeply that no function can walk them', async () => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+    const item = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x","namespace":"openstack"},"data":${deep}}`
+    const name = await writeArchive({ 'objects/10-ConfigMap.json': `[${item}]` })
+    await expect(open(name)).rejects.toMatchObject({ findings: [{ code: 'SL4110' }] })
+  })
+
+  it('lists nothing outside of its namespace that it does not have, because `down` deletes what is listed', async () => {
+    const pool = (name: string) => ({
+      apiVersion: 'metallb.io/v1beta1',
+      kind: 'IPAddressPool',
+      namespace: 'metallb-system',
+      name,
+    })
+    const entries = [pool('openstack-ctlplane'), pool('openstack-b-ctlplane'), { ...pool('x'), kind: 'BGPPeer' }]
+    const { name, namespace, ...kind } = pool('openstack-ctlplane')
+    const saved = {
+      ...kind,
+      metadata: { name, namespace },
+      spec: { serviceAllocation: { namespaces: ['openstack'] } },
+    }
+    const archive = await open(
+      await writeArchive({
+        'inventory.json': JSON.stringify({ data: { objects: JSON.stringify(entries) } }),
+        'objects/20-IPAddressPool.json': JSON.stringify([saved]),
+      }),
+    )
+    expect(archive.inventory.objects.map((entry) => entry.name)).toEqual(['openstack-ctlplane'])
+  })
 
   it('is refused when a file is too large, before the file is in memory', async () => {
     const name = await writeArchive({})

@@ -6,7 +6,9 @@ import { asRecord } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import {
   ADDRESSES,
+  BACKUP_NAME,
   checkHashes,
+  findForeignPools,
   INVENTORY,
   LOCK,
   MANIFEST,
@@ -27,7 +29,8 @@ import { backupKinds } from '../../backup/backup-kinds.ts'
 import { brokenArchive, folderNotEmpty, otherBackup } from '../../backup/findings.ts'
 import { unseal } from '../../backup/seal.ts'
 import type { CheckedArchive } from '../../deploy/backup/restore-cloud.ts'
-import { type Inventory, type InventoryEntry, parseInventory } from '../../deploy/inventory.ts'
+import { type Inventory, type InventoryEntry, parseInventory, refKey } from '../../deploy/inventory.ts'
+import { objectRef } from '../../deploy/object-changes.ts'
 import { pathLeavesFolder } from '../../errors/common.ts'
 import { Failure, failure } from '../../errors/failure.ts'
 import { hasErrors } from '../../errors/finding.ts'
@@ -35,6 +38,7 @@ import { resolveBelow } from '../../files/path-below.ts'
 import { readLimited } from '../../files/read-limited.ts'
 import { writeFileAtomically } from '../../files/write-file.ts'
 import { readLock } from '../../plan/lock-file.ts'
+import { findExpansion } from '../../yaml/expanded-size.ts'
 import type { Io } from '../io.ts'
 
 /** Names the backup while it is unfinished, so that the same command resumes it. */
@@ -66,7 +70,9 @@ async function readStarted(folder: string, out: string, cloud: string): Promise<
   if (entries.length === 0) return undefined
   if (!entries.includes(STARTED) || entries.includes(MANIFEST)) throw failure(folderNotEmpty, { folder: out })
   const { name, cloud: started } = asRecord(parseJson(await readBelow(folder, STARTED, out), STARTED, out))
-  if (typeof name !== 'string' || typeof started !== 'string') throw failure(folderNotEmpty, { folder: out })
+  // The name becomes that of Jobs and dumps, and others may write to the folder.
+  if (typeof name !== 'string' || !BACKUP_NAME.test(name) || typeof started !== 'string')
+    throw failure(folderNotEmpty, { folder: out })
   if (started !== cloud) throw failure(otherBackup, { folder: out, cloud: started, asked: cloud })
   return name
 }
@@ -81,11 +87,16 @@ async function readBelow(folder: string, file: string, shown: string): Promise<U
 }
 
 function parseJson(content: Uint8Array | string, file: string, folder: string): unknown {
+  const text = typeof content === 'string' ? content : Buffer.from(content).toString('utf8')
+  let value: unknown
   try {
-    return JSON.parse(typeof content === 'string' ? content : Buffer.from(content).toString('utf8'))
+    value = JSON.parse(text)
   } catch {
     throw failure(brokenArchive, { folder, reason: `${file} is not JSON` })
   }
+  const reason = findExpansion(value, text.length)
+  if (reason !== undefined) throw failure(brokenArchive, { folder, reason: `${file}: ${reason}` })
+  return value
 }
 
 /** Reads, decrypts and checks everything before anything is used. */
@@ -110,12 +121,13 @@ export async function openArchive(shown: string, identities: string, io: Io): Pr
   const readFile = (file: string): unknown => parseJson(contents.get(file) ?? 'null', file, shown)
   const addresses = readAddresses(readFile(ADDRESSES))
   if (!addresses) throw failure(brokenArchive, { folder: shown, reason: `${ADDRESSES} is not a list of addresses` })
+  const objects = readArchivedObjects(manifest, contents, secrets, readFile)
   return {
     manifest,
-    objects: readArchivedObjects(manifest, contents, secrets, readFile),
+    objects,
     addresses,
     namespace: readNamespace(readFile(NAMESPACE)),
-    inventory: readInventory(manifest, readFile(INVENTORY)),
+    inventory: readInventory(manifest, readFile(INVENTORY), objects),
     ...readSavedLock(contents.get(LOCK)),
   }
 }
@@ -132,9 +144,10 @@ function readArchivedObjects(
     ...present.map((kind) => readObjects(kind, readFile(objectFile(kind)), namespace, objectFile(kind))),
     ...(secretKind ? [readObjects(secretKind, secrets, namespace, SECRETS)] : []),
   ]
-  const findings = results.flatMap((result) => result.findings)
+  const objects = results.flatMap((result) => result.objects)
+  const findings = [...results.flatMap((result) => result.findings), ...findForeignPools(objects)]
   if (hasErrors(findings)) throw new Failure(findings)
-  return results.flatMap(({ objects }) => objects)
+  return objects
 }
 
 function readSavedLock(content: Uint8Array | undefined): Pick<CheckedArchive, 'lock'> {
@@ -162,17 +175,22 @@ function readNamespace(value: unknown): KubeObject {
 }
 
 /** `down` deletes what an inventory lists, so entries outside of the cloud are left out; `up` lists them again. */
-function readInventory({ site, cloud, namespace }: Manifest, value: unknown): Inventory {
+function readInventory(
+  { site, cloud, namespace }: Manifest,
+  value: unknown,
+  archived: readonly KubeObject[],
+): Inventory {
   const listed = parseInventory({
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { name: INVENTORY },
     ...asRecord(value),
   })
+  const restored = new Set(archived.map((object) => refKey(objectRef(object))))
   const isOfCloud = (entry: InventoryEntry): boolean =>
     entry.namespace === namespace ||
     (entry.kind === 'Namespace' && entry.name === namespace) ||
-    (entry.apiVersion.startsWith('metallb.io/') && entry.name.startsWith(`${namespace}-`))
+    restored.has(refKey(entry))
   const { lock, objects } = listed
   return { site, cloud, namespace, objects: objects.filter(isOfCloud), ...(lock !== undefined && { lock }) }
 }

@@ -16,13 +16,15 @@ import {
   otherSite,
 } from '../../backup/findings.ts'
 import { compareAddresses, type HeldAddress, heldAddresses, isInBackup } from '../../backup/select-objects.ts'
-import { renderVolumeRestore, veleroReadiness } from '../../backup/velero.ts'
+import { renderVolumeRestore, VELERO_BACKUP, veleroReadiness } from '../../backup/velero.ts'
 import { systemClock } from '../../clock/clock.ts'
+import { objectInTheWay } from '../../errors/common.ts'
 import { failure } from '../../errors/failure.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Lock } from '../../plan/lock.ts'
 import { writeLock } from '../../plan/lock-file.ts'
+import { CLOUD_LABEL } from '../../render/labels.ts'
 import { type RunReport, runStages } from '../../run/engine.ts'
 import type { EventSink } from '../../run/events.ts'
 import { type Stage, type StageContext, stageId } from '../../run/stage.ts'
@@ -122,6 +124,7 @@ async function checkTarget({ client, archive }: RestoreOptions): Promise<void> {
   const served = await Promise.all(kinds.map(async (kind) => Boolean(await client.resource(kind))))
   const missing = kinds.filter((_, index) => !served[index]).map(({ kind }) => kind)
   if (missing.length > 0) throw failure(missingKind, { kinds: missing }, { exitCode: 1 })
+  await checkOutside(client, archive)
   const live = await client.get({ apiVersion: 'v1', kind: 'Namespace', name: namespace })
   if (!live || live.metadata.annotations?.[RESTORING] === name) return
   const lists = await Promise.all(
@@ -137,15 +140,40 @@ async function checkTarget({ client, archive }: RestoreOptions): Promise<void> {
   if (found.length > 0) throw failure(namespaceNotEmpty, { namespace, objects: found }, { exitCode: 1 })
 }
 
-/** Refuses a cluster of another site, and decisions that were made since. */
+/** Refuses pools and advertisements that exist and are not of this cloud: `down` would delete them with it. */
+async function checkOutside(client: KubeClient, { manifest, objects }: CheckedArchive): Promise<void> {
+  const { cloud, name: backup } = manifest
+  for (const object of objects.filter(({ kind }) => outsideKinds.some((outside) => outside.kind === kind))) {
+    const live = await client.get(objectRef(object))
+    const { labels, annotations } = live?.metadata ?? {}
+    if (!live || labels?.[CLOUD_LABEL] === cloud || annotations?.[RESTORING] === backup) continue
+    const { namespace = '', name } = object.metadata
+    const owner = labels?.[CLOUD_LABEL] === undefined ? 'no cloud has it' : `it belongs to ${labels[CLOUD_LABEL]}`
+    throw failure(objectInTheWay, { kind: object.kind, namespace, name, owner }, { exitCode: 1 })
+  }
+}
+
+/** Refuses a cluster of another site, a namespace of another cloud, and decisions that were made since. */
 async function checkRecords(client: KubeClient, { manifest, lock }: CheckedArchive): Promise<void> {
-  const { site, cloud } = manifest
+  const { site, cloud, namespace } = manifest
   const inventories = await readInventories(client)
   const foreign = inventories.find((inventory) => inventory.site !== site)
   if (foreign) throw failure(otherSite, { backup: site, cluster: foreign.site }, { exitCode: 1 })
   const recorded = parseRecordedLock(inventories.find((inventory) => inventory.cloud === undefined)?.lock)
-  const conflicts = lock && recorded ? findTakenDecisions(lock, recorded, cloud) : []
+  const conflicts = [
+    ...findTakenNamespace(inventories, cloud, namespace),
+    ...(lock && recorded ? findTakenDecisions(lock, recorded, cloud) : []),
+  ]
   if (conflicts.length > 0) throw failure(decisionsTaken, { cloud, conflicts }, { exitCode: 1 })
+}
+
+function findTakenNamespace(inventories: readonly Inventory[], cloud: string, namespace: string): readonly string[] {
+  return inventories.flatMap((inventory) => {
+    if (inventory.cloud === undefined || (inventory.cloud === cloud) === (inventory.namespace === namespace)) return []
+    return inventory.cloud === cloud
+      ? [`namespace: ${inventory.namespace} now, ${namespace} in the backup`]
+      : [`namespace ${namespace} belongs to ${inventory.cloud}`]
+  })
 }
 
 /** The inventory comes first, as in every deployment: what is created after it can be removed by `down`. */
@@ -169,6 +197,10 @@ async function restoreVolumes(
 ): Promise<void> {
   const [modifiers, restore] = renderVolumeRestore({ backup, namespace: manifest.namespace })
   const ref = objectRef(restore)
+  // Velero finds it in its storage after a while. Nothing is written to a namespace that does not have it.
+  await waitFor(context, `Velero Backup ${backup.namespace}/${backup.name}`, () =>
+    client.get({ ...VELERO_BACKUP, ...backup }),
+  )
   if (!(await client.get(ref))) {
     for (const object of [modifiers, restore]) {
       await retry(() => client.apply(object, { fieldManager: FIELD_MANAGER }), context)

@@ -3,8 +3,9 @@ import { memoryCluster } from '../../../test/memory-cluster.ts'
 import { neverAborted } from '../../../test/never-aborted.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { MANAGED_BY_LABEL } from '../../api/ownership.ts'
+import { SYSTEM_NAMESPACE } from '../../api/reserved-namespace.ts'
 import type { RunEvent } from '../../run/events.ts'
-import { renderInventory, SYSTEM_NAMESPACE } from '../inventory.ts'
+import { renderInventory } from '../inventory.ts'
 import { down } from './down.ts'
 
 const labels = { [MANAGED_BY_LABEL]: 'stackloom' }

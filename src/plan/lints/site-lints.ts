@@ -3,6 +3,7 @@
  *
  * Pure. Other names, and references between them, are checked when the file is read.
  */
+import { explainReservedNamespace } from '../../api/reserved-namespace.ts'
 import { closestMatch } from '../../errors/closest-match.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { Cloud, Site } from '../../site/site.ts'
@@ -70,9 +71,9 @@ function lintNamespaces(clouds: readonly Cloud[], locate: Locate): readonly Find
   for (const cloud of clouds) {
     const { namespace, path } = cloud
     const namespacePath = [...path, 'namespace']
-    const reason = explainInvalidLabel(namespace)
+    const reason = explainInvalidLabel(namespace) ?? explainReservedNamespace(namespace)
     if (reason !== undefined) {
-      const facts = { cloud: cloud.name, namespace, reason, offer: toLabel(namespace) }
+      const facts = { cloud: cloud.name, namespace, reason, offer: offerNamespace(cloud) }
       findings.push(finding(badNamespace, facts, { where: locate(namespacePath) }))
     }
     const user = users.get(namespace)
@@ -90,6 +91,11 @@ function explainInvalidLabel(name: string): string | undefined {
   if (character !== undefined) return `"${character}" is not allowed in it`
   if (name.length > 63) return `it has ${name.length} characters, and 63 are allowed`
   return /^-|-$/.test(name) ? 'it must start and end with a letter or digit' : undefined
+}
+
+/** A namespace that the cluster or another cloud has is not offered. */
+function offerNamespace({ name, namespace }: Cloud): string | undefined {
+  return [namespace, name].map(toLabel).find((label) => label !== undefined && !explainReservedNamespace(label))
 }
 
 function toLabel(name: string): string | undefined {
