@@ -75,7 +75,7 @@ function Top({ meta }: { readonly meta: MetaDocument | undefined }): JSX.Element
     <header class="top">
       <a class="brand" href={linkTo('overview')}>
         <img src="/icon.svg" alt="" />
-        Stackloom
+        <span class={meta?.site ? 'product' : ''}>Stackloom</span>
         {meta?.site && <span class="site">{meta.site}</span>}
       </a>
       <SearchField />

@@ -13,6 +13,7 @@ import { firstFree, freeRanges, rangeSet, setSize } from '../net/range-set.ts'
 import { type Path, settingPath } from '../site/site.ts'
 import { holderKinds, type Lock, lockedNetwork } from './lock.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, PlannedSubnet } from './plan.ts'
+import { slotServiceName } from './slots/service-names.ts'
 
 export interface AddressAnswer {
   readonly kind: 'address'
@@ -170,26 +171,39 @@ function findReserved({ from }: Plan, address: Address): readonly ReservedAnswer
 
 /**
  * A slot, node, host or endpoint by its name, or by a DNS name of a host; if none has it, by the first part of the
- * name: the slots of a service, a host without its domain.
+ * name (the slots of a service, a host without its domain) or by the Service of a slot.
  */
 function findName(plan: Plan, name: string): readonly NameAnswer[] {
-  const exact = listAddresses(plan, (holder, dns) => holder === name || dns.includes(name))
-  const addresses = exact.length > 0 ? exact : listAddresses(plan, (holder) => holder.split('.')[0] === name)
+  const exact = listAddresses(plan, ({ holder, dns }) => holder === name || dns.includes(name))
+  const addresses =
+    exact.length > 0
+      ? exact
+      : listAddresses(plan, ({ holder, service }) => holder.split('.')[0] === name || service === name)
   return addresses.length > 0 ? [{ kind: 'name', name, addresses }] : []
 }
 
-function listAddresses(
-  plan: Plan,
-  isMeant: (holder: string, dns: readonly string[]) => boolean,
-): NameAnswer['addresses'] {
-  return plan.clouds.flatMap((cloud) =>
-    cloud.networks.flatMap((network) => {
+interface HolderNames {
+  readonly holder: string
+  readonly dns: readonly string[]
+  readonly service: string | undefined
+}
+
+function listAddresses(plan: Plan, isMeant: (names: HolderNames) => boolean): NameAnswer['addresses'] {
+  return plan.clouds.flatMap((cloud) => {
+    const services = new Map(cloud.uses.map((use) => [use.name, slotServiceName(use)]))
+    return cloud.networks.flatMap((network) => {
       const dns = new Map(network.hosts.map((host) => [host.address, host.names]))
       return listHolders(network)
-        .filter((holder) => isMeant(holder.name, dns.get(holder.address) ?? []))
+        .filter(({ name, role, address }) =>
+          isMeant({
+            holder: name,
+            dns: dns.get(address) ?? [],
+            service: role === 'vip' ? services.get(name) : undefined,
+          }),
+        )
         .map(({ address, role, name: holder }) => ({ address, cloud: cloud.name, network: network.name, role, holder }))
-    }),
-  )
+    })
+  })
 }
 
 /** Every name that can be looked up, to suggest one for a name that is mistyped. */

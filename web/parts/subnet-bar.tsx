@@ -1,6 +1,7 @@
-/** Draws a subnet as a bar: spans by role, reserved ranges, and where addresses are used. */
+/** Draws a subnet as a bar: spans by role, reserved ranges, and which addresses are planned, used or wrong. */
 import type { JSX } from 'preact'
 import type { SubnetBar as Subnet } from '../../src/console/documents/addresses.ts'
+import { param } from '../state/location.ts'
 import { inWindow, WHOLE, type Window } from './zoom-window.ts'
 
 interface SubnetBarProps {
@@ -24,7 +25,7 @@ export function SubnetBar({ subnet, window = WHOLE, tall }: SubnetBarProps): JSX
       {subnet.reserved.map((range) => (
         <span key={range.id} class="reserved" style={place(range)} title={`reserved ${range.start} to ${range.end}`} />
       ))}
-      {!tall && <Sparkline values={subnet.sparkline} />}
+      {!tall && <Use subnet={subnet} />}
     </div>
   )
 }
@@ -38,17 +39,39 @@ function describeSubnet(subnet: Subnet): string {
   return [`${subnet.cloud} ${subnet.network} ${subnet.cidr}`, ...subnet.spans.map(describeSpan)].join('; ')
 }
 
-/** Use of equal pieces of a subnet as one path: fifty clouds have hundreds of them. */
-export function Sparkline({ values }: { readonly values: readonly number[] }): JSX.Element {
-  const path = values.map((value, index) => (value > 0 ? `M${index} 8v${-Math.max(1.6, value * 8)}h1V8z` : '')).join('')
+/** What the chosen mode counts: planned addresses are lighter than live ones, and problems are red. */
+function Use({ subnet }: { readonly subnet: Subnet }): JSX.Element {
+  const { plannedUse, liveUse, problemPieces } = subnet
+  const mode = param('mode')
+  const wrong = new Set(problemPieces)
+  const used = liveUse ?? plannedUse
   return (
-    <svg class="sparkline" viewBox={`0 0 ${values.length} 8`} preserveAspectRatio="none" aria-hidden="true">
-      <path d={path} />
+    <svg class="sparkline" viewBox={`0 0 ${plannedUse.length} 8`} preserveAspectRatio="none" aria-hidden="true">
+      {liveUse && mode !== 'live' && <path class="only-planned" d={drawPieces(plannedUse)} />}
+      {mode !== 'plan' && mode !== 'difference' && <path d={drawPieces(used)} />}
+      {mode !== 'plan' && (
+        <path class="wrong" d={drawPieces(used.map((use, piece) => (wrong.has(piece) ? Math.max(0.01, use) : 0)))} />
+      )}
     </svg>
   )
 }
 
-export function RoleLegend(): JSX.Element {
+/** Use of equal pieces of a subnet as one path: fifty clouds have hundreds of them. */
+export function Sparkline({ subnet }: { readonly subnet: Subnet }): JSX.Element {
+  const { plannedUse, liveUse = [] } = subnet
+  const values = plannedUse.map((planned, piece) => Math.max(planned, liveUse[piece] ?? 0))
+  return (
+    <svg class="sparkline" viewBox={`0 0 ${values.length} 8`} preserveAspectRatio="none" aria-hidden="true">
+      <path d={drawPieces(values)} />
+    </svg>
+  )
+}
+
+function drawPieces(values: readonly number[]): string {
+  return values.map((value, index) => (value > 0 ? `M${index} 8v${-Math.max(1.6, value * 8)}h1V8z` : '')).join('')
+}
+
+export function RoleLegend({ hasLive }: { readonly hasLive: boolean }): JSX.Element {
   return (
     <ul class="legend" aria-label="Roles of spans">
       {(['nodes', 'pods', 'vips', 'hosts'] as const).map((role) => (
@@ -61,10 +84,22 @@ export function RoleLegend(): JSX.Element {
         <span class="swatch reserved" />
         reserved
       </li>
+      {hasLive && (
+        <li>
+          <span class="swatch only-planned" />
+          planned
+        </li>
+      )}
       <li>
         <span class="swatch used" />
-        used
+        {hasLive ? 'live' : 'planned'}
       </li>
+      {hasLive && (
+        <li>
+          <span class="swatch wrong" />
+          problem
+        </li>
+      )}
     </ul>
   )
 }

@@ -49,7 +49,7 @@ function AddressMap({ document }: { readonly document: AddressesDocument }): JSX
             {`only ${cloud}, show all clouds`}
           </a>
         )}
-        <RoleLegend />
+        <RoleLegend hasLive={document.hasLive} />
       </div>
       {shown.length === 0 && <p class="empty">{emptyText(mode, filter)}</p>}
       {folded ? (
@@ -168,7 +168,7 @@ function Cell({ subnet }: { readonly subnet: Subnet | undefined }): JSX.Element 
       href={linkTo('addresses', { cloud, network, mode: param('mode') })}
       title={`${network} ${cidr}`}
     >
-      <Sparkline values={subnet.sparkline} />
+      <Sparkline subnet={subnet} />
       <span class="number">{problems > 0 ? plural(problems, 'problem') : formatPercent(fraction)}</span>
     </a>
   )

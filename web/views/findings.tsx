@@ -2,12 +2,13 @@
 import type { JSX } from 'preact'
 import type { FindingGroup, FindingLine, FindingsDocument } from '../../src/console/documents/findings.ts'
 import { Choice } from '../parts/choice.tsx'
-import { CommandLine } from '../parts/command-line.tsx'
+import { CommandLine, CopyButton } from '../parts/command-line.tsx'
 import { Excerpt } from '../parts/excerpt.tsx'
 import { Filter, matchesFilter } from '../parts/filter.tsx'
 import { formatTime, plural } from '../parts/format.ts'
 import { Mark } from '../parts/mark.tsx'
 import { Empty, Facts, Panel } from '../parts/panel.tsx'
+import { Sentence } from '../parts/sentence.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { ViewHead, WithDocument } from '../parts/view.tsx'
 import { linkTo, param } from '../state/location.ts'
@@ -153,7 +154,7 @@ function FindingDetails({ finding }: { readonly finding: FindingLine }): JSX.Ele
         <p class="wrap">{message}</p>
         <Facts
           of={[
-            ['remedy', remedy],
+            ['remedy', <Sentence key="remedy" text={remedy} />],
             ['cloud', finding.cloud],
             ['place', finding.place && <code>{finding.place}</code>],
             ['found by', finding.source === 'read' ? 'reading the input' : finding.source],
@@ -180,8 +181,13 @@ function FindingDetails({ finding }: { readonly finding: FindingLine }): JSX.Ele
         ))}
         {accept && (
           <div>
-            <h3>{'To accept it, paste into the site file'}</h3>
-            <pre class="paste">{accept}</pre>
+            <h3>
+              <Sentence text="To accept it, paste below `spec.accept` of the site file" />
+            </h3>
+            <div class="paste">
+              <pre>{accept}</pre>
+              <CopyButton text={accept} name="the entry" />
+            </div>
           </div>
         )}
         <CommandLine command={finding.explain} label="read more" />

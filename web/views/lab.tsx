@@ -3,6 +3,7 @@ import type { JSX } from 'preact'
 import type { LabDocument } from '../../src/console/documents/lab.ts'
 import { Mark } from '../parts/mark.tsx'
 import { Facts, Panel } from '../parts/panel.tsx'
+import { Sentence } from '../parts/sentence.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { ViewHead, WithDocument } from '../parts/view.tsx'
 import { useDocument } from '../state/store.ts'
@@ -35,7 +36,9 @@ function Lab({ document }: { readonly document: LabDocument }): JSX.Element {
                 <Mark state={severity} short />
                 <div>
                   <p class="wrap">{`${code} ${message}`}</p>
-                  <p class="quiet wrap">{remedy}</p>
+                  <p class="quiet wrap">
+                    <Sentence text={remedy} />
+                  </p>
                 </div>
               </li>
             ))}
@@ -91,7 +94,7 @@ const nodeColumns: readonly Column<LabDocument['nodes'][number]>[] = [
   { title: 'Roles', cell: ({ roles }) => roles.join(', ') },
   { title: 'Address', kind: 'code', cell: ({ address }) => address },
   { title: 'Disk', kind: 'number', cell: ({ usedGiB, nominalGiB }) => `${usedGiB ?? '–'} of ${nominalGiB} GiB` },
-  { title: 'Next', kind: 'wide', cell: ({ next }) => next },
+  { title: 'Next', kind: 'wide', cell: ({ next }) => (next === '-' ? '–' : next) },
 ]
 
 const endpointColumns: readonly Column<LabDocument['endpoints'][number]>[] = [

@@ -44,7 +44,7 @@ function NetworkPage({ document }: { readonly document: NetworkDocument }): JSX.
       <div class="tools">
         <ModeChoice hasLive={document.hasLive} />
         <Filter label="Filter addresses" shown={shown.length} total={all.length} />
-        <RoleLegend />
+        <RoleLegend hasLive={document.hasLive} />
       </div>
       {subnets.map((subnet) => (
         <Panel
@@ -113,11 +113,16 @@ function Path({ cloud }: { readonly cloud: string }): JSX.Element {
   )
 }
 
+/** Pods and hosts without a plan of their own get any address of their span. */
+function plannedText({ planned, state, kind }: AddressMark): string {
+  return planned.join(', ') || (state === 'same' ? `any ${kind}` : '–')
+}
+
 const columns: readonly Column<AddressMark>[] = [
   { title: 'Address', kind: 'code', cell: ({ id }) => id },
   { title: 'Kind', cell: ({ kind }) => kind },
   { title: 'State', cell: ({ state }) => <Mark state={state} /> },
-  { title: 'Planned', kind: 'wide', cell: ({ planned }) => planned.join(', ') || '–' },
+  { title: 'Planned', kind: 'wide', cell: plannedText },
   { title: 'Live', kind: 'wide', cell: ({ live }) => live.join(', ') || '–' },
   { title: 'Reason', kind: 'wide', cell: ({ reason }) => reason ?? '' },
 ]

@@ -95,6 +95,7 @@ function RunPage({ document, events, runs }: RunPageProps): JSX.Element {
       <NextCommand document={document} folded={folded} />
       <Panel
         title={layout === 'timeline' ? 'Timeline' : layout === 'graph' ? 'Stages and what they wait for' : 'Stages'}
+        more={layout !== '' && document.criticalPath.length > 0 && <CriticalLegend layout={layout} />}
       >
         {layout === 'timeline' ? (
           <RunTimeline folded={folded} document={document} end={end} />
@@ -110,6 +111,15 @@ function RunPage({ document, events, runs }: RunPageProps): JSX.Element {
       </div>
       <StagePods folded={folded} document={document} selected={selected} />
     </>
+  )
+}
+
+function CriticalLegend({ layout }: { readonly layout: string }): JSX.Element {
+  return (
+    <span class="legend">
+      <span class={`swatch critical ${layout}`} />
+      critical path
+    </span>
   )
 }
 

@@ -2,8 +2,10 @@
 import type { JSX } from 'preact'
 import type { SearchDocument } from '../../src/console/documents/search.ts'
 import { fillRoute } from '../../src/console/routes.ts'
+import { formatTime } from '../parts/format.ts'
 import { Mark } from '../parts/mark.tsx'
 import { Empty, Facts, Panel } from '../parts/panel.tsx'
+import { Sentence } from '../parts/sentence.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { Loading, LoadProblem, ViewHead } from '../parts/view.tsx'
 import { linkTo, param } from '../state/location.ts'
@@ -48,7 +50,9 @@ function Answers({ document }: { readonly document: SearchDocument }): JSX.Eleme
         <p class="notice" key={`${code} ${message}`}>
           <Mark state={severity} label={code} />
           <span class="wrap">{message}</span>
-          <span class="quiet wrap">{remedy}</span>
+          <span class="quiet wrap">
+            <Sentence text={remedy} />
+          </span>
         </p>
       ))}
     </>
@@ -141,5 +145,5 @@ const liveColumns: readonly Column<LiveRow>[] = [
   { title: 'Address', kind: 'code', cell: ({ address }) => address },
   { title: 'Holder', kind: 'wide', cell: (row) => holderText(row) },
   { title: 'How', cell: ({ kind, how }) => `${kind} it: ${how}` },
-  { title: 'Since', kind: 'number', cell: ({ since }) => since ?? '–' },
+  { title: 'Since', kind: 'number', cell: ({ since }) => (since === undefined ? '–' : formatTime(since)) },
 ]

@@ -23,10 +23,10 @@ interface Lane {
 }
 
 const WIDTH = 1000
-/** In characters: the space between columns, marks beside a label, and the labels that set the width of a column. */
+/** In characters: the space between columns, edges, mark and count beside a label, and the labels that set the width. */
 const GAP = 2.6
-const BESIDE = 4
-const [SHORTEST, LONGEST] = [8, 16]
+const [EDGES, MARK, COUNT] = [2.4, 2.8, 4.2]
+const [SHORTEST, LONGEST] = [7, 20]
 const CHARACTER_PIXELS = 6.2
 
 function layOutColumns({ columns, items }: Pick<DrawingProps, 'columns' | 'items'>): {
@@ -34,8 +34,10 @@ function layOutColumns({ columns, items }: Pick<DrawingProps, 'columns' | 'items
   readonly pixels: number
 } {
   const widths = columns.map((_, column) => {
-    const lengths = items.filter((item) => item.column === column).map(({ label }) => label.length)
-    return Math.min(LONGEST, Math.max(SHORTEST, ...lengths)) + BESIDE
+    const widths = items
+      .filter((item) => item.column === column)
+      .map((item) => Math.min(LONGEST, item.label.length) + (hasMark(item) ? MARK : 0) + (hasCount(item) ? COUNT : 0))
+    return Math.max(SHORTEST, ...widths) + EDGES
   })
   const total = widths.reduce((sum, width) => sum + width + GAP, 0)
   let next = GAP / 2
@@ -181,9 +183,17 @@ function Item({ item, lane, lit, selected }: ItemProps): JSX.Element {
       aria-current={selected ? 'true' : undefined}
       title={[label, ...details].join('\n')}
     >
-      {state && state !== 'unknown' && <Mark state={state} short />}
+      {hasMark(item) && <Mark state={state ?? ''} short />}
       <span class="item-label">{label}</span>
-      {count !== undefined && count > 1 && <span class="count">{count}</span>}
+      {hasCount(item) && <span class="count">{count}</span>}
     </a>
   )
+}
+
+function hasMark({ state }: TopologyItem): boolean {
+  return state !== undefined && state !== 'unknown'
+}
+
+function hasCount({ count }: TopologyItem): boolean {
+  return count !== undefined && count > 1
 }

@@ -68,6 +68,7 @@ function Topology({ document }: { readonly document: TopologyDocument }): JSX.El
               ]}
             />
             <a href={linkTo('topology', { filter, cloud: param('cloud') })}>Clear the selection</a>
+            {chosen?.falls.text && <p role="status">{chosen.falls.text}</p>}
           </>
         )}
       </div>

@@ -70,6 +70,12 @@ describe('stackloom ip', () => {
     expect(answer?.addresses.map(({ network }) => network)).toContain('internalapi')
   })
 
+  it('finds the VIP of a Service by its name', async () => {
+    const { code, io } = await run('ip', 'keystone-internal')
+    expect(code).toBe(0)
+    expect(io.out()).toMatch(/^172\.17\.0\.80 +rhoso1 +internalapi +vip keystone\.internal$/m)
+  })
+
   it('finds the networks of the cluster itself', async () => {
     expect((await run('ip', '172.30.0.10')).io.out()).toBe(
       "172.30.0.10 is in the cluster's services network 172.30.0.0/16\n",

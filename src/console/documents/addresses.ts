@@ -38,8 +38,11 @@ const subnetBar = z.object({
   size: z.string(),
   spans: list(span),
   reserved: list(z.object({ id: z.string(), start: z.string(), end: z.string(), from: z.number(), to: z.number() })),
-  /** Used part of each of 32 equal pieces of the subnet, for a folded cell. */
-  sparkline: list(z.number()),
+  /** The part of each of 32 equal pieces of the subnet that is planned, and that is live. */
+  plannedUse: list(z.number()),
+  liveUse: list(z.number()).optional(),
+  /** Which of these pieces have a problem. */
+  problemPieces: list(z.number()),
   /** The fullest span. */
   fraction: z.number(),
   /** Addresses that are planned, and nothing in the cluster has them. */

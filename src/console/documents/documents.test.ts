@@ -43,7 +43,14 @@ describe('the address map', () => {
   it('shows what differs between plan and cluster, with the reason', () => {
     const { subnets } = broken.network as NetworkDocument
     const marks = new Map(subnets.flatMap((subnet) => subnet.marks.map((mark) => [mark.id, mark])))
-    expect(marks.get('172.17.0.88')).toMatchObject({ state: 'foreign', live: ['Service openstack/keystone-internal'] })
+    expect(marks.get('172.17.0.88')).toMatchObject({
+      state: 'differs',
+      reason: 'Service openstack/keystone-internal has it, planned for it is 172.17.0.80',
+    })
+    expect(marks.get('172.17.0.80')).toMatchObject({
+      state: 'differs',
+      reason: 'Service openstack/keystone-internal has 172.17.0.88',
+    })
     expect(marks.get('172.17.0.90')).toMatchObject({ state: 'foreign', live: ['Service shop/web'] })
     expect(marks.get('172.17.0.85')).toMatchObject({ state: 'same', planned: ['rabbitmq.rabbitmq'] })
   })
@@ -61,6 +68,14 @@ describe('the address map', () => {
     const nodes = subnets.flatMap(({ marks }) => marks.filter(({ kind }) => kind === 'node'))
     expect(nodes.length).toBeGreaterThan(0)
     expect(new Set(nodes.map(({ state }) => state))).toEqual(new Set(['planned']))
+  })
+
+  it('marks the pieces of a bar with a problem, and counts planned and live addresses apart', () => {
+    const barOf = (example: ConsoleExample) =>
+      (example.documents.addresses as AddressesDocument).subnets.find(({ id }) => id.startsWith('rhoso1/internalapi/'))
+    expect(barOf(broken)?.problemPieces).toEqual([10, 11])
+    expect(barOf(deployed)).toMatchObject({ problemPieces: [], liveUse: expect.any(Array) })
+    expect(barOf(planOnly)).not.toHaveProperty('liveUse')
   })
 
   it('says that one more cloud fits, and how many subnets are free', () => {
@@ -108,6 +123,14 @@ describe('overview, hosts and findings', () => {
       state: 'failed',
       soonestCertificate: { daysLeft: 10 },
     })
+  })
+
+  it('lists each cause once, and names the object that its message is about', () => {
+    const { attention } = broken.documents.overview as OverviewDocument
+    const { groups } = broken.documents.findings as FindingsDocument
+    expect(attention.filter(({ reason }) => reason.includes('172.17.0.88'))).toHaveLength(1)
+    expect(attention.filter(({ id }) => id.startsWith('finding')).length).toBeLessThanOrEqual(groups.length)
+    expect(attention.find(({ id }) => id.startsWith('finding SL9580'))?.reason).toMatch(/^Secret openstack\/.*more\)$/)
   })
 
   it('calls a cloud planned without a cluster', () => {

@@ -90,6 +90,7 @@ function buildBar(place: Place, live: LiveAddresses | undefined): FullBar {
   const scale = createScale(cidr, subnet.spans, marks)
   const spans = subnet.spans.map((span) => buildSpan(span, marks, scale, live !== undefined))
   const { vlan = network.vlan } = subnet
+  const problems = marks.filter(({ state }) => !harmless.has(state))
   return {
     id: `${cloud.name}/${network.name}/${subnet.name}`,
     cloud: cloud.name,
@@ -104,10 +105,20 @@ function buildBar(place: Place, live: LiveAddresses | undefined): FullBar {
     size: String(cidrSize(cidr)),
     spans,
     reserved: subnet.reserved.map((range) => ({ id: `${range.start}-${range.end}`, ...range, ...scale.place(range) })),
-    sparkline: sparkline(marks, scale),
+    plannedUse: countPieces(
+      marks.filter((mark) => mark.planned.length > 0),
+      scale,
+    ),
+    ...(live && {
+      liveUse: countPieces(
+        marks.filter((mark) => mark.live.length > 0),
+        scale,
+      ),
+    }),
+    problemPieces: [...new Set(problems.map(({ value }) => pieceOf(value, scale)))],
     fraction: Math.max(0, ...spans.map(({ fraction }) => fraction)),
     unused: marks.filter(({ state }) => state === 'unused').length,
-    problems: marks.filter(({ state }) => !harmless.has(state)).length,
+    problems: problems.length,
     marks: marks.map((mark) => placeMark(mark, scale)),
   }
 }
@@ -173,15 +184,20 @@ function buildSpan(
   }
 }
 
-/** The used part of each of 32 equal pieces. */
-function sparkline(marks: readonly Mark[], { base, extent }: Scale): readonly number[] {
+/** The part of each of 32 equal pieces that the marks take. */
+function countPieces(marks: readonly Mark[], scale: Scale): readonly number[] {
   const counts = Array.from({ length: PIECES }, () => 0)
-  const piece = extent / BigInt(PIECES) || 1n
-  for (const { value } of marks) {
-    const index = Math.min(PIECES - 1, Number((value - base) / piece))
-    counts[index] = (counts[index] ?? 0) + 1
-  }
-  return counts.map((count) => Math.min(1, Math.round((count / Number(piece)) * 1000) / 1000))
+  for (const { value } of marks) counts[pieceOf(value, scale)] = (counts[pieceOf(value, scale)] ?? 0) + 1
+  const size = Number(pieceSize(scale))
+  return counts.map((count) => Math.min(1, Math.round((count / size) * 1000) / 1000))
+}
+
+function pieceOf(value: bigint, scale: Scale): number {
+  return Math.min(PIECES - 1, Number((value - scale.base) / pieceSize(scale)))
+}
+
+function pieceSize({ extent }: Scale): bigint {
+  return extent / BigInt(PIECES) || 1n
 }
 
 function networkNames({ clouds }: Plan): readonly string[] {

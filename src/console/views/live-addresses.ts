@@ -127,7 +127,7 @@ function judgeAddress(place: SubnetAddresses, entry: OneAddress, live: LiveAddre
   if (owners.size > 1) return { state: 'conflict', reason: `${held.map(({ holder }) => holder).join(' and ')} have it` }
   const [first] = held
   if (!first) return isGateway ? { state: 'planned' } : judgeUnheld(place, holders, live)
-  if (holders.length > 0 || isGateway) return judgePlanned(place, holders, held, isGateway)
+  if (holders.length > 0 || isGateway) return judgePlanned(place, entry, live)
   return judgeUnplanned(place, first, entry.value)
 }
 
@@ -140,19 +140,24 @@ function ownerKey({ by, holder, namespace }: HeldAddress): string {
 function judgeUnheld({ cloud }: SubnetAddresses, holders: readonly Holder[], live: LiveAddresses): Judgement {
   const isUnknown = ({ role }: Holder): boolean => role === 'endpoint' || (role === 'node' && !live.knowsNodes)
   if (holders.every(isUnknown)) return { state: 'planned' }
+  return findMoved(cloud, holders, live) ?? { state: 'unused', reason: 'planned, and nothing in the cluster has it' }
+}
+
+/** A Service whose planned address this is, and which has others. */
+function findMoved(cloud: PlannedCloud, holders: readonly Holder[], live: LiveAddresses): Judgement | undefined {
+  const planned = new Set(holders.map(({ address }) => address))
   for (const service of servicesFor(cloud, holders)) {
-    const elsewhere = live.byService.get(`${cloud.namespace}/${service}`)
-    if (elsewhere)
-      return { state: 'differs', reason: `Service ${cloud.namespace}/${service} has ${elsewhere.join(', ')}` }
+    const addresses = live.byService.get(`${cloud.namespace}/${service}`)
+    if (addresses && !addresses.some((address) => planned.has(address)))
+      return { state: 'differs', reason: `Service ${cloud.namespace}/${service} has ${addresses.join(', ')}` }
   }
-  return { state: 'unused', reason: 'planned, and nothing in the cluster has it' }
+  return undefined
 }
 
 function judgePlanned(
   { cloud }: SubnetAddresses,
-  holders: readonly Holder[],
-  held: readonly HeldAddress[],
-  isGateway: boolean,
+  { holders, held, isGateway }: OneAddress,
+  live: LiveAddresses,
 ): Judgement {
   const services = new Set(servicesFor(cloud, holders).map((name) => `Service ${cloud.namespace}/${name}`))
   const matches = (entry: HeldAddress): boolean =>
@@ -164,7 +169,7 @@ function judgePlanned(
   const strangers = held.filter((entry) => !matches(entry))
   const strangersMatter = held.length === strangers.length || strangers.some((entry) => entry.by !== 'service')
   if (strangers.length === 0 || (!strangersMatter && strangers.every(({ namespace }) => namespace === cloud.namespace)))
-    return { state: 'same' }
+    return findMoved(cloud, holders, live) ?? { state: 'same' }
   const planned = isGateway ? 'the gateway' : holders.map(({ text }) => text).join(', ')
   return {
     state: 'differs',
@@ -178,6 +183,9 @@ const roleOf = { service: 'vips', pod: 'pods', host: 'hosts', node: 'nodes' } as
 function judgeUnplanned({ cloud, subnet }: SubnetAddresses, held: HeldAddress, value: bigint): Judgement {
   if (held.namespace !== undefined && held.namespace !== cloud.namespace)
     return { state: 'foreign', reason: `${held.holder} has it, and it belongs to cloud ${cloud.name}` }
+  const planned = plannedFor(cloud, held)
+  if (planned.length > 0)
+    return { state: 'differs', reason: `${held.holder} has it, planned for it is ${planned.join(', ')}` }
   const role = roleOf[held.by]
   const isInside = subnet.spans.some((span) => {
     const range = parseAddressRange(span)
@@ -186,6 +194,14 @@ function judgeUnplanned({ cloud, subnet }: SubnetAddresses, held: HeldAddress, v
   if (!isInside) return { state: 'outside', reason: `${held.holder} has it, outside the span for ${role}` }
   if (role === 'pods' || role === 'hosts') return { state: 'same' }
   return { state: 'foreign', reason: `${held.holder} has it, which is not planned` }
+}
+
+/** The addresses that the plan has for a Service. */
+function plannedFor({ uses, networks }: PlannedCloud, { by, holder }: HeldAddress): readonly string[] {
+  if (by !== 'service') return []
+  const name = holder.slice(holder.indexOf('/') + 1)
+  const slots = new Set(uses.filter((use) => slotServiceName(use) === name).map((use) => use.name))
+  return networks.flatMap(({ vips }) => vips.filter(({ slot }) => slots.has(slot)).map(({ address }) => address))
 }
 
 function servicesFor({ uses }: PlannedCloud, holders: readonly Holder[]): readonly string[] {

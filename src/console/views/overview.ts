@@ -15,7 +15,7 @@ export interface LastRun {
 }
 
 export interface OverviewInput extends ViewInput {
-  readonly findings: Pick<FindingsDocument, 'findings'>
+  readonly findings: Pick<FindingsDocument, 'findings' | 'groups'>
   readonly lastRun?: LastRun
   /** Sites of the fleet. */
   readonly sites?: readonly SiteLine[]
@@ -120,9 +120,12 @@ function soonest(certificates: Certificates): CloudLine['soonestCertificate'] {
 const severities = ['error', 'warning', 'info'] as const
 
 function listAttention(input: OverviewInput, lines: readonly CloudLine[]): readonly Attention[] {
+  const causes = listCauses(input.findings)
+  const isExplained = (cloud: string, reason: string): boolean =>
+    causes.some(({ cause }) => cause.cloud === cloud && cause.place !== undefined && reason.includes(cause.place))
   const found = [
     ...lines.flatMap(({ id, name, state, reason = '', next }): readonly Attention[] =>
-      state === 'failed' || state === 'denied'
+      (state === 'failed' && !isExplained(name, reason)) || state === 'denied'
         ? [
             {
               id: `cloud ${id}`,
@@ -136,23 +139,43 @@ function listAttention(input: OverviewInput, lines: readonly CloudLine[]): reado
           ]
         : [],
     ),
-    ...input.findings.findings
-      .filter(({ severity, accepted }) => severity !== 'info' && !accepted)
-      .map(
-        (finding): Attention => ({
-          id: `finding ${finding.id}`,
-          severity: finding.severity,
-          ...(finding.cloud !== undefined && { cloud: finding.cloud }),
-          title: finding.title || finding.code,
-          reason: finding.message,
-          command: finding.commands[0] ?? finding.explain,
-          link: { view: 'findings', query: { selected: finding.id } },
-        }),
-      ),
+    ...causes.map(
+      ({ cause, more }): Attention => ({
+        id: `finding ${cause.id}`,
+        severity: cause.severity,
+        ...(cause.cloud !== undefined && { cloud: cause.cloud }),
+        title: cause.title || cause.code,
+        reason: describeCause(cause) + (more > 0 ? ` (and ${more} more)` : ''),
+        command: cause.commands[0] ?? cause.explain,
+        link: { view: 'findings', query: { selected: cause.id } },
+      }),
+    ),
     ...lines.flatMap((line) => lineAttention(line, input)),
     ...(input.sites ?? []).flatMap(siteAttention),
   ]
   return found.toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity))
+}
+
+/** The first finding of each group that is not accepted, and how many others the group has. */
+function listCauses({ findings, groups }: OverviewInput['findings']): readonly {
+  readonly cause: FindingsDocument['findings'][number]
+  readonly more: number
+}[] {
+  const open = new Map(
+    findings
+      .filter(({ severity, accepted }) => severity !== 'info' && !accepted)
+      .map((finding) => [finding.id, finding]),
+  )
+  return groups.flatMap(({ cause, consequences }) => {
+    const [first, ...rest] = [cause, ...consequences].flatMap((id) => open.get(id) ?? [])
+    return first ? [{ cause: first, more: rest.length }] : []
+  })
+}
+
+/** A message about the object at its place says "it"; here the place is not beside it. */
+function describeCause({ message, place }: FindingsDocument['findings'][number]): string {
+  const name = place?.split(/[\s/]/).at(-1) ?? ''
+  return message.includes(name) ? message : `${place}: ${message}`
 }
 
 /** What is wrong at the site that is shown has lines of its own. */

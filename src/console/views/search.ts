@@ -51,7 +51,7 @@ function showAnswer(answer: Answer, planned: PlannedSite): ShownAnswer {
 }
 
 function networkLink(cloud: string, network: string, address: string) {
-  return { view: 'addresses', query: { cloud, network, address } } as const
+  return { view: 'addresses', query: { cloud, network, selected: address } } as const
 }
 
 function describe(query: string, answers: readonly ShownAnswer[], live: NonNullable<SearchDocument['live']>): string {

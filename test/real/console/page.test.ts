@@ -150,10 +150,10 @@ describe('the page', () => {
   it('loads everything again when the stream says so', async () => {
     const { page } = await openPage()
     await page.goto(server.url())
-    await page.waitForSelector('text="rhoso1 has failed"')
+    await page.waitForSelector('.attention >> text=/172.17.0.88/')
     server.show(deployedExample())
     server.send({ kind: 'reset', version: 20 })
-    await page.waitForSelector('text="rhoso1 has failed"', { state: 'detached' })
+    await page.waitForSelector('.attention >> text=/172.17.0.88/', { state: 'detached' })
   })
 
   it('asks for a new link when its session has ended', async () => {
