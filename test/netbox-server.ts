@@ -10,8 +10,8 @@ export interface NetBoxServer {
   readonly add: (type: string, fields: Readonly<Record<string, unknown>>) => number
   readonly entries: (type: string) => readonly Readonly<Record<string, unknown>>[]
   readonly requests: string[]
-  /** Answers with a link to this address instead of the next page. */
-  nextLink?: string
+  /** The origin of links to a next page, which a proxy may hide. */
+  linkOrigin?: string
   readonly close: () => Promise<void>
 }
 
@@ -31,13 +31,15 @@ export async function startNetBox(token: string): Promise<NetBoxServer> {
     return lastId
   }
   const toAnswer = (entry: Stored): object => {
-    const { vlan, status = 'active', role, tags = [], ...rest } = entry
+    const { vlan, vrf, status = 'active', role, tags = [], ...rest } = entry
     const found = typeof vlan === 'number' ? store('ipam/vlans').get(vlan) : undefined
+    const placed = typeof vrf === 'number' ? store('ipam/vrfs').get(vrf) : undefined
     return {
       ...rest,
       status: { value: status, label: String(status) },
       role: typeof role === 'string' ? { value: role, label: role } : (role ?? null),
       vlan: found ? { id: found.id, vid: found['vid'], name: found['name'] } : null,
+      vrf: placed ? { id: placed.id, name: placed['name'] } : null,
       tags: tags as object[],
     }
   }
@@ -51,12 +53,12 @@ export async function startNetBox(token: string): Promise<NetBoxServer> {
         (entry) =>
           (slug === null || entry['slug'] === slug) &&
           (name === null || entry['name'] === name) &&
-          (vrf === null || String(entry['vrf']) === vrf),
+          (vrf === null || String(entry['vrf'] ?? null) === vrf),
       )
       const limit = Math.min(Number(url.searchParams.get('limit') ?? 50), 3)
       const offset = Number(url.searchParams.get('offset') ?? 0)
-      const more =
-        offset + limit < all.length ? (self.nextLink ?? `${base}${url.pathname}?${nextPage(url, limit, offset)}`) : null
+      const origin = self.linkOrigin ?? base
+      const more = offset + limit < all.length ? `${origin}${url.pathname}?${nextPage(url, limit, offset)}` : null
       const results = all.slice(offset, offset + limit).map(toAnswer)
       return [200, { count: all.length, next: more, previous: null, results }]
     }
@@ -74,6 +76,13 @@ export async function startNetBox(token: string): Promise<NetBoxServer> {
           !store('ipam/vlans').has(fields['vlan'] as number)
         )
           return [400, [{ vlan: ['Related object not found using the provided numeric ID'] }]]
+        // ENFORCE_GLOBAL_UNIQUE, as by default: VIPs are the exception.
+        const vrf = fields['vrf'] ?? null
+        const [field = ''] = ['prefix', 'address'].filter((name) => name in fields)
+        const isTaken = [...store(type).values()].some(
+          (other) => field !== '' && other[field] === fields[field] && (other['vrf'] ?? null) === vrf,
+        )
+        if (isTaken && fields['role'] !== 'vip') return [400, [{ [field]: [`Duplicate ${field} found`] }]]
       }
       return [201, items.map((item) => toAnswer(store(type).get(add(type, item)) as Stored))]
     }
@@ -90,7 +99,7 @@ export async function startNetBox(token: string): Promise<NetBoxServer> {
       const base = `http://${request.headers.host}`
       const url = new URL(request.url ?? '/', base)
       requests.push(`${request.method} ${url.pathname}`)
-      const allowed = request.headers.authorization === `Token ${token}`
+      const allowed = request.headers.authorization === `${token.startsWith('nbt_') ? 'Bearer' : 'Token'} ${token}`
       const [status, answer] = allowed
         ? handle(request.method ?? 'GET', url, text === '' ? undefined : JSON.parse(text), base)
         : [403, { detail: 'Invalid token' }]

@@ -1,6 +1,6 @@
 /**
- * Speaks NetBox's REST API (v4): lists with pagination, bulk writes. The token goes to the given server only: a `next` link to
- * another one, or a redirect, is an error.
+ * Speaks NetBox's REST API (v4): lists with pagination, bulk writes. The token goes to the given server only: a redirect is an
+ * error, and of the link to the next page only the query is used.
  */
 import { Agent, request } from 'undici'
 import { asList, asRecord, asString } from '../../api/json.ts'
@@ -47,7 +47,6 @@ export function openNetBox({ url: given, token, ca, stop }: NetBoxSettings): Net
   const authorization = token.startsWith('nbt_') ? `Bearer ${token}` : `Token ${token}`
   const fail = (reason: string, cause?: unknown) => failure(netBoxUnreachable, { url: base.href, reason }, { cause })
   const send = async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: URL, body?: unknown): Promise<unknown> => {
-    if (url.origin !== base.origin) throw fail('it refers to another server')
     try {
       const { statusCode, body: answer } = await request(url, {
         method,
@@ -72,14 +71,14 @@ export function openNetBox({ url: given, token, ca, stop }: NetBoxSettings): Net
     for (const [name, value] of Object.entries({ limit: String(PAGE), ...query })) first.searchParams.set(name, value)
     const results: unknown[] = []
     const seen = new Set<string>()
-    for (let next: URL | undefined = first; next && results.length < MAX_RESULTS; ) {
-      if (seen.has(next.href)) throw fail(`its list of ${path} has no end`)
+    for (let next: URL | undefined = first; next; ) {
+      if (seen.has(next.href) || results.length > MAX_RESULTS) throw fail(`its list of ${path} has no end`)
       seen.add(next.href)
       const page: Readonly<Record<string, unknown>> = asRecord(await send('GET', next))
       for (const result of asList(page['results'])) results.push(result)
       const link: string | undefined = asString(page['next'])
       if (link !== undefined && !URL.canParse(link, base.href)) throw fail('its next page has no valid address')
-      next = link === undefined ? undefined : new URL(link, base)
+      next = link === undefined ? undefined : nextPage(first, new URL(link, base))
     }
     return results
   }
@@ -114,6 +113,13 @@ export function openNetBox({ url: given, token, ca, stop }: NetBoxSettings): Net
     },
     close: () => dispatcher.close(),
   }
+}
+
+/** Behind a proxy, NetBox often names a host or scheme that only the proxy can reach. */
+function nextPage(first: URL, link: URL): URL {
+  const next = new URL(first)
+  next.search = link.search
+  return next
 }
 
 function parseBase(text: string): URL {

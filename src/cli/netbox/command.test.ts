@@ -7,7 +7,7 @@ import { type NetBoxServer, startNetBox } from '../../../test/netbox-server.ts'
 import { smallSite, smallSiteWith } from '../../../test/site-files.ts'
 import { main } from '../main.ts'
 
-const TOKEN = 'very-secret-token'
+const TOKEN = 'nbt_key.very-secret-token'
 
 describe('stackloom netbox', () => {
   const folder = useFolder()
@@ -121,10 +121,20 @@ describe('stackloom netbox', () => {
     expect((await run(['import'])).err).toContain('SL2233')
   })
 
-  it('follows no link to another server with its token', async () => {
-    server.nextLink = 'http://127.0.0.1:1/api/ipam/prefixes/'
-    expect((await run(['diff'])).err).toContain('it refers to another server')
-    delete server.nextLink
+  it('reads all pages from the given server where links name the one behind a proxy', async () => {
+    const before = await run(['diff', '-o', 'json'])
+    server.linkOrigin = 'http://127.0.0.1:1'
+    expect(await run(['diff', '-o', 'json'])).toEqual(before)
+    delete server.linkOrigin
+  })
+
+  it('takes the same prefix in a VRF for another one', async () => {
+    const vrf = server.add('ipam/vrfs', { name: 'lab' })
+    const before = await run(['diff', '-o', 'json'])
+    server.add('ipam/prefixes', { prefix: '172.17.0.0/24', vrf, description: 'of another lab' })
+    server.add('ipam/ip-addresses', { address: '203.0.113.20/24', vrf })
+    expect(await run(['diff', '-o', 'json'])).toEqual(before)
+    expect((await run(['import', '--tenant', 'rhoso9', '-o', 'json'])).out).not.toContain('203.0.113.20')
   })
 
   it.each([

@@ -12,7 +12,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
     child
       .addOption(new Option('--url <url>', 'address of NetBox').env('NETBOX_URL').makeOptionMandatory())
       .option('--token-file <file>', 'file with the token (default: NETBOX_TOKEN)')
-      .option('--vrf <name>', 'the VRF of the prefixes and addresses, for sites that use the same subnets')
+      .option('--vrf <name>', 'the VRF of the prefixes and addresses (default: those without a VRF)')
       .option('--certificate-authority <file>', 'trust this CA (PEM) for NetBox')
 
   withExamples(

@@ -56,9 +56,9 @@ interface Compared extends Comparison {
   readonly vrf: number | undefined
 }
 
-/** VLANs have no VRF. */
+/** VLANs have no VRF. The same subnet in another VRF is another prefix: without a VRF, those that have none. */
 const vrfQuery = (type: EntryType, vrf: number | undefined): Readonly<Record<string, string>> =>
-  vrf === undefined || type === 'vlans' ? {} : { vrf_id: String(vrf) }
+  type === 'vlans' ? {} : { vrf_id: vrf === undefined ? 'null' : String(vrf) }
 
 async function findVrf({ vrf }: ConnectionFlags, netBox: NetBox): Promise<number | undefined> {
   return vrf === undefined ? undefined : netBox.findVrf(vrf)
