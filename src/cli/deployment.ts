@@ -30,7 +30,7 @@ export interface CloudFlags {
 
 /** `--cloud` and `-n`: a cloud is a namespace, so both name clouds. `use` describes `--cloud`. */
 export function withCloudFlags(command: Command, use: string): Command {
-  return withClusterFlags(command, 'the same for the cloud in this namespace').option(
+  return withClusterFlags(command, 'choose the cloud by its namespace, as with --cloud').option(
     '--cloud <cloud>',
     `${use}; may be repeated`,
     repeatable,
@@ -39,7 +39,7 @@ export function withCloudFlags(command: Command, use: string): Command {
 
 /** As above, for commands that work on one cloud. */
 export function withOneCloudFlag(command: Command, use: string): Command {
-  return withClusterFlags(command, 'the same for the cloud in this namespace').option('--cloud <cloud>', use, once)
+  return withClusterFlags(command, 'choose the cloud by its namespace, as with --cloud').option('--cloud <cloud>', use, once)
 }
 
 export interface NamedCloud {

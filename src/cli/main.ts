@@ -3,7 +3,7 @@
  *
  * Stack traces are printed with `--debug` only.
  */
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Help, type Option } from 'commander'
 import { internalError, outputLost, wrongUse } from '../errors/common.ts'
 import { type ExitCode, Failure, failure, formatError } from '../errors/failure.ts'
 import { finding } from '../errors/finding.ts'
@@ -34,7 +34,10 @@ export async function main(
   }
   try {
     const program = await buildProgram(argv, io, act, entries)
-    program.hook('preAction', () => void Object.assign(levels, program.opts()))
+    program.hook('preAction', (_, used) => {
+      Object.assign(levels, program.opts())
+      refuseParentOptions(used)
+    })
     await parse(program, argv)
     return exitCode
   } catch (thrown) {
@@ -88,7 +91,7 @@ async function buildProgram(
   const program = withGlobalOptions(new Command('stackloom'))
     .description('Plan, render, deploy, verify and operate OpenStack clouds.')
     .version(programVersion())
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, visibleGlobalOptions })
     .configureOutput({ writeOut: io.stdout, writeErr: () => undefined })
     .exitOverride()
     .commandsGroup('Other:')
@@ -132,6 +135,24 @@ async function parse(program: Command, argv: readonly string[]): Promise<void> {
     const reason = message + fileHint(thrown, used, argv)
     throw failure(wrongUse, { reason, command: commandPath(used) })
   }
+}
+
+/** Options of a command with commands, such as `hosts`, are its own: each of its commands lists those that it has. */
+function visibleGlobalOptions(used: Command): Option[] {
+  let root = used
+  while (root.parent) root = root.parent
+  return root === used ? [] : new Help().visibleOptions(root).filter(({ long }) => long !== '--help')
+}
+
+/** An option of `hosts` is parsed after `hosts remove`, too, where it would be ignored. */
+function refuseParentOptions(used: Command): void {
+  for (let owner = used.parent; owner?.parent; owner = owner.parent)
+    for (const option of owner.options) {
+      const { long } = option
+      const isGiven = owner.getOptionValueSource(option.attributeName()) === 'cli'
+      if (isGiven && !used.options.some((known) => known.long === long))
+        throw failure(wrongUse, { reason: `${used.name()} has no ${long}`, command: commandPath(used) })
+    }
 }
 
 function findCommand(program: Command, argv: readonly string[]): Command {

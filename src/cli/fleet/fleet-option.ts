@@ -20,11 +20,12 @@ const PER_SITE = ['file', 'lock', 'context', 'kubeconfig', 'from']
 export function withFleetFlag(command: Command, others: readonly string[] = []): Command {
   return command
     .option('--fleet <file>', 'do it at every site of this fleet file; worst first')
-    .hook('preAction', (owner, used) => {
+    .hook('preAction', (owner) => {
       if (owner.getOptionValue('fleet') === undefined) return
       const given = [...PER_SITE, ...others].find((name) => owner.getOptionValueSource(name) === 'cli')
-      const reason = owner !== used ? `${used.name()} has no --fleet` : given && `--fleet excludes --${toDashes(given)}`
-      if (reason !== undefined) throw failure(wrongUse, { reason, command: `stackloom ${owner.name()}` })
+      if (given === undefined) return
+      const reason = `--fleet excludes --${toDashes(given)}`
+      throw failure(wrongUse, { reason, command: `stackloom ${owner.name()}` })
     })
 }
 

@@ -16,7 +16,6 @@ import { previewChange } from '../../deploy/hosts/preview-change.ts'
 import type { Inventory } from '../../deploy/inventory.ts'
 import { openLiveView } from '../../deploy/live-view.ts'
 import { closestMatch } from '../../errors/closest-match.ts'
-import { wrongUse } from '../../errors/common.ts'
 import { type ExitCode, Failure, failure, formatError } from '../../errors/failure.ts'
 import { finding, hasErrors } from '../../errors/finding.ts'
 import { nodeSetKind, readNodeSet } from '../../hosts/data-plane.ts'
@@ -46,8 +45,6 @@ export interface ChangeOptions extends ClusterFlags, CloudFlags {
   readonly timeout?: number
   readonly events: EventFormat
   readonly output: Format
-  /** Options of `hosts`, which have no meaning here. */
-  readonly from?: string
 }
 
 const PARALLEL = 2
@@ -60,10 +57,6 @@ export async function runHostAction(
   options: ChangeOptions,
   io: Io,
 ): Promise<ExitCode> {
-  if (options.from !== undefined) {
-    const reason = '--from reads a dump, and only hosts of a cluster can be changed'
-    throw failure(wrongUse, { reason, command: `stackloom hosts ${action}` })
-  }
   const connection = await openCluster(options, io)
   try {
     const { client } = connection

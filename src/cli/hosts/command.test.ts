@@ -112,4 +112,20 @@ describe('stackloom hosts deploy', () => {
     expect(await main(['hosts', 'deploy', '--yes'], io)).toBe(2)
     expect(io.err()).toContain('choose the hosts with --behind, --failed or both')
   })
+
+  it.each(['deploy --behind --from dump', 'remove compute-0 --behind', 'drain compute-0 --fleet fleet.yaml'])(
+    'does not ignore an option of `hosts` in `hosts %s`',
+    async (words) => {
+      const io = testIo()
+      expect(await main(['hosts', ...words.split(' ')], io)).toBe(2)
+      expect(io.err()).toMatch(/SL1001: \w+ has no --\w+/)
+    },
+  )
+
+  it('lists no option of `hosts` in the help of its commands', async () => {
+    const io = testIo()
+    expect(await main(['hosts', 'remove', '--help'], io)).toBe(0)
+    expect(io.out()).toContain('--quiet')
+    expect(io.out()).not.toContain('--fleet')
+  })
 })

@@ -37,14 +37,13 @@ export interface DeployOptions extends ClusterFlags, CloudFlags {
   readonly timeout?: number
   readonly events: EventFormat
   readonly output: Format
-  /** An option of `hosts`, which has no meaning here. */
-  readonly from?: string
 }
 
 export async function deployHosts(options: DeployOptions, io: Io): Promise<ExitCode> {
-  const refuse = (reason: string): Error => failure(wrongUse, { reason, command: 'stackloom hosts deploy' })
-  if (options.from !== undefined) throw refuse('--from reads a dump, and only a cluster can be deployed')
-  if (!options.behind && !options.failed) throw refuse('choose the hosts with --behind, --failed or both')
+  if (!options.behind && !options.failed) {
+    const reason = 'choose the hosts with --behind, --failed or both'
+    throw failure(wrongUse, { reason, command: 'stackloom hosts deploy' })
+  }
   const connection = await openCluster(options, io)
   try {
     return await run(connection, options, io)

@@ -147,6 +147,6 @@ describe('stackloom ip audit', () => {
   it('is not followed by a repair of a dump', async () => {
     const { code, io } = await run('ip', 'repair', '--from', cwd)
     expect(code).toBe(2)
-    expect(io.err()).toContain('only a cluster can be repaired')
+    expect(io.err()).toContain('repair has no --from')
   })
 })

@@ -6,7 +6,6 @@ import { intersectFaults, planRepair } from '../../addresses/plan-repair.ts'
 import { formatObjectName } from '../../api/raw-object.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { type FreedAddress, freeAddresses } from '../../deploy/addresses/free-addresses.ts'
-import { wrongUse } from '../../errors/common.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { KubeClient } from '../../kube/client.ts'
@@ -27,11 +26,6 @@ export interface RepairOptions extends AuditOptions {
 const SETTLE_MS = 30_000
 
 export async function repairAddresses(options: RepairOptions, io: Io, clock: Clock): Promise<ExitCode> {
-  if (options.from !== undefined)
-    throw failure(wrongUse, {
-      reason: '--from reads a dump, and only a cluster can be repaired',
-      command: 'stackloom ip repair',
-    })
   const connection = await openCluster(options, io)
   try {
     return await repair(connection.client, options, io, clock)
