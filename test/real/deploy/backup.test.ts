@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { generateIdentity, identityToRecipient } from 'age-encryption'
@@ -7,11 +6,11 @@ import { ipSets } from '../../../src/api/ipset.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { heldAddresses } from '../../../src/backup/select-objects.ts'
 import { main } from '../../../src/cli/main.ts'
-import { selfCommand } from '../../../src/sandbox/sandbox-context.ts'
 import { useCluster } from '../../cluster.ts'
 import { count } from '../../counts.ts'
 import { useFolder } from '../../folder.ts'
 import { testIo } from '../../io.ts'
+import { runAndKill } from '../../killed-run.ts'
 import { RELEASES } from '../../sandbox-context.ts'
 import { launchOperator, type RunningOperator } from '../ipam/operator.ts'
 import { prepareCluster, type RunningActors, startActors } from './deployment-fixture.ts'
@@ -203,36 +202,14 @@ describe('a backup', { timeout: 900_000 + kills * 180_000 }, () => {
     expect(await addresses()).toEqual(before)
   })
 
-  /** Runs the program as a process and kills it after this number of events. */
-  const killed = (lines: number): Promise<{ readonly code: number | null; readonly said: string }> => {
-    const [file = '', ...self] = selfCommand(path.resolve(import.meta.dirname, '../../../src/sandbox'))
-    const words = [
-      'restore',
-      'saved',
-      '--identity',
-      'key.txt',
-      '--yes',
-      '--events',
-      'jsonl',
-      '--kubeconfig',
-      cluster.kubeconfig,
-    ]
-    const child = spawn(file, [...self, ...words], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
-    let said = ''
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said += text
-      if (said.split('\n').length > lines) child.kill('SIGKILL')
-    })
-    return new Promise((resolve) => child.on('close', (code) => resolve({ code, said })))
-  }
-
   it('brings every address back after kills at any point', async () => {
     const before = await addresses()
+    const words = ['restore', 'saved', '--identity', 'key.txt', '--yes', '--events', 'jsonl']
     for (let done = 0; done < kills; ) {
       await lose()
       for (let ended = false; !ended; ) {
         const moment = done < kills ? 4 + Math.floor(Math.random() * 60) : Number.POSITIVE_INFINITY
-        const { code, said } = await killed(moment)
+        const { code, said } = await runAndKill([...words, '--kubeconfig', cluster.kubeconfig], moment, folder)
         ended = code !== null
         if (ended) expect(code, said).toBe(0)
         else done += 1

@@ -1,15 +1,14 @@
-import { spawn } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { getString } from '../../../src/api/raw-object.ts'
 import { main } from '../../../src/cli/main.ts'
 import { AVAILABLE } from '../../../src/sandbox/actors/openstack/openstack-version.ts'
-import { selfCommand } from '../../../src/sandbox/sandbox-context.ts'
 import { useCluster } from '../../cluster.ts'
 import { count } from '../../counts.ts'
 import { useFolder } from '../../folder.ts'
 import { testIo } from '../../io.ts'
+import { runAndKill } from '../../killed-run.ts'
 import { allActors, prepareCluster, type RunningActors, startActors } from './deployment-fixture.ts'
 
 const renderSite = (name: string, clouds: readonly string[]): string => `
@@ -168,21 +167,6 @@ spec:
     expect(await deployed()).toEqual(['0.6.0', '0.6.0', '0.6.0'])
   })
 
-  /** Runs the program as a process and kills it after this number of lines of progress. */
-  const killed = (
-    words: readonly string[],
-    lines: number,
-  ): Promise<{ readonly code: number | null; readonly said: string }> => {
-    const [file = '', ...self] = selfCommand(path.resolve(import.meta.dirname, '../../../src/sandbox'))
-    const child = spawn(file, [...self, ...words], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
-    let said = ''
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said += text
-      if (said.split('\n').length > lines) child.kill('SIGKILL')
-    })
-    return new Promise((resolve) => child.on('close', (code) => resolve({ code, said })))
-  }
-
   it('is updated by the same command after kills at any point, one cloud after the other, the canary first', async () => {
     let done = 0
     for (let minor = 7; done < kills; minor += 1) {
@@ -191,7 +175,7 @@ spec:
       const words = ['update', '--fleet', 'fleet.yaml', '--to', version, '--yes', '--pause', '1s', '--events', 'jsonl']
       for (let ended = false; !ended; ) {
         const moment = done < kills ? 6 + Math.floor(Math.random() * 40) : Number.POSITIVE_INFINITY
-        const { code, said } = await killed(words, moment)
+        const { code, said } = await runAndKill(words, moment, folder)
         ended = code !== null
         if (code === null) done += 1
         else expect(code, said).toBe(3)
