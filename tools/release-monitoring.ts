@@ -122,6 +122,13 @@ export const alerts: readonly Alert[] = [
     summary: 'Certificates of {{ $labels.cloud }} end within 14 days and were not renewed',
   },
   {
+    name: 'StackloomBackupOld',
+    severity: 'warning',
+    expression: `time() - (max by (cloud) (stackloom_backup_timestamp_seconds{${JOB}}) > 0) > 30 * 86400`,
+    for: '1h',
+    summary: 'The last backup of {{ $labels.cloud }} is older than 30 days',
+  },
+  {
     name: 'StackloomHostsFailed',
     severity: 'warning',
     expression: `max by (namespace, exported_namespace, node_set) (stackloom_hosts{${JOB}, verdict="failed"}) > 0`,

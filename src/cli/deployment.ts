@@ -39,7 +39,11 @@ export function withCloudFlags(command: Command, use: string): Command {
 
 /** As above, for commands that work on one cloud. */
 export function withOneCloudFlag(command: Command, use: string): Command {
-  return withClusterFlags(command, 'choose the cloud by its namespace, as with --cloud').option('--cloud <cloud>', use, once)
+  return withClusterFlags(command, 'choose the cloud by its namespace, as with --cloud').option(
+    '--cloud <cloud>',
+    use,
+    once,
+  )
 }
 
 export interface NamedCloud {

@@ -3,6 +3,7 @@ import type { KubeObject } from '../api/object.ts'
 import { dataPlanePart } from '../dataplane/operator-part.ts'
 import { partsByName } from './part-selection.ts'
 import { addressesPart } from './parts/addresses-part.ts'
+import { backupsPart } from './parts/backups-part.ts'
 import { certificatesPart } from './parts/certificates-part.ts'
 import { dnsPart } from './parts/dns-part.ts'
 import { hostsPart } from './parts/hosts-part.ts'
@@ -16,6 +17,7 @@ export const parts: readonly OperatorPart[] = [
   hostsPart,
   addressesPart,
   certificatesPart,
+  backupsPart,
 ]
 
 export interface CrdSets {

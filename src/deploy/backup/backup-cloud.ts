@@ -1,6 +1,6 @@
 /**
  * Backs up one cloud in stages: labels, database dumps, volumes, objects. What exists is not created again, so the same
- * command resumes. Changes nothing of the cloud itself.
+ * command resumes. Of the cloud itself it changes one annotation, which records the backup.
  */
 import type { KubeObject } from '../../api/object.ts'
 import { findCondition, getString } from '../../api/raw-object.ts'
@@ -17,8 +17,9 @@ import {
   type SealedSecrets,
   sha256,
 } from '../../backup/archive.ts'
-import { BACKUP_CONFIG, backupKinds, outsideKinds, SERVICE } from '../../backup/backup-kinds.ts'
+import { BACKUP_CONFIG, backupKinds, CONTROL_PLANE, outsideKinds, SERVICE } from '../../backup/backup-kinds.ts'
 import { volumesLeftOut } from '../../backup/findings.ts'
+import { formatLastBackup, LAST_BACKUP } from '../../backup/last-backup.ts'
 import { seal } from '../../backup/seal.ts'
 import { cleanObject, heldAddresses, isInBackup } from '../../backup/select-objects.ts'
 import { renderVolumeBackup, veleroReadiness } from '../../backup/velero.ts'
@@ -203,7 +204,22 @@ async function writeObjects(options: BackupOptions, progress: Progress, context:
     files: Object.entries(hashes).map(([path, hash]) => ({ path, sha256: hash })),
   }
   await write(MANIFEST, formatJson(manifest))
+  await recordBackup(options, manifest, context)
   progress.manifest = manifest
+}
+
+/** For the doctor and the operator: the folder itself is outside of the cluster. */
+async function recordBackup(
+  { client }: BackupOptions,
+  { name, time, namespace }: Manifest,
+  context: StageContext,
+): Promise<void> {
+  const annotations = { [LAST_BACKUP]: formatLastBackup({ name, time: Date.parse(time) }) }
+  for (const { metadata } of (await client.list(CONTROL_PLANE, { namespace })).items) {
+    const ref = { ...CONTROL_PLANE, namespace, name: metadata.name }
+    const patch = { metadata: { annotations } }
+    await retry(() => client.patch(ref, patch, { type: 'merge', fieldManager: 'stackloom-backup' }), context)
+  }
 }
 
 function formatJson(value: unknown): string {

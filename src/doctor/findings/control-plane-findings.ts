@@ -1,4 +1,4 @@
-/** SL9580 to SL9589, SL9670: the control plane of a cloud. */
+/** SL9580 to SL9589, SL9670, SL9671: the control plane of a cloud. */
 import { problem } from '../../errors/finding.ts'
 
 export const secretMissing = problem<{ reader: string; harm: string }>({
@@ -22,6 +22,13 @@ export const heldInStage = problem<{ stage: string; remove: string }>({
   message: ({ stage }) => `it is held in the deployment stage ${stage}, so its services are not deployed or updated`,
   remedy: ({ remove }) =>
     `finish the restore that set it (\`stackloom restore\`), or remove the annotation: \`${remove}\``,
+})
+
+export const backupOld = problem<{ backup: string; days: number; namespace: string }>({
+  code: 'SL9671',
+  severity: 'warning',
+  message: ({ backup, days }) => `its last backup ${backup} is ${days} days old`,
+  remedy: ({ namespace }) => `back it up: stackloom backup -n ${namespace} --out DIR --recipient KEY`,
 })
 
 export const conditionError = problem<{ condition: string; message: string; describe: string }>({

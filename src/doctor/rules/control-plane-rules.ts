@@ -3,6 +3,7 @@
 import { asRecord, asString } from '../../api/json.ts'
 import type { Condition, KubeObject } from '../../api/object.ts'
 import { describeCommand, findCondition, formatObjectName, getField, getNumber } from '../../api/raw-object.ts'
+import { oldBackupDays, readLastBackup } from '../../backup/last-backup.ts'
 import { formatCondition, persistentError } from '../../verify/readiness/conditions.ts'
 import { liveReadiness } from '../../verify/readiness/readiness.ts'
 import { isBeingDeleted } from '../../verify/readiness/verdict.ts'
@@ -80,6 +81,19 @@ const heldInStage = rule({
       const { namespace = '', name } = about.metadata
       const remove = `kubectl -n ${namespace} annotate openstackcontrolplane ${name} ${STAGE_ANNOTATION}-`
       return stage === undefined ? [] : [{ about, facts: { stage, remove } }]
+    }),
+})
+
+const backupOld = rule({
+  id: 'control-plane/backup-old',
+  problem: problems.backupOld,
+  looksAt: [CONTROL_PLANE],
+  match: (cluster) =>
+    cluster.all(CONTROL_PLANE).flatMap((about) => {
+      const backup = readLastBackup(about)
+      const days = backup && oldBackupDays(backup, cluster.context.now)
+      const { namespace = '' } = about.metadata
+      return backup && days !== undefined ? [{ about, facts: { backup: backup.name, days, namespace } }] : []
     }),
 })
 
@@ -240,6 +254,7 @@ export const controlPlaneRules: readonly Rule[] = [
   secretMissing,
   secretKeyMissing,
   heldInStage,
+  backupOld,
   twoControlPlanes,
   foreignEndpoint,
   databaseClaimPending,

@@ -1,7 +1,8 @@
 /** Control planes that do not become ready. */
 import type { KubeObject } from '../../../src/api/object.ts'
+import { formatLastBackup, LAST_BACKUP } from '../../../src/backup/last-backup.ts'
 import { healthy } from '../healthy-cluster.ts'
-import { bad, condition, cr, crashing, event, object, requests, service } from '../objects.ts'
+import { bad, condition, cr, crashing, event, NOW, object, requests, service } from '../objects.ts'
 import { changed, having, type State, spec, status, without } from '../state.ts'
 
 const cp = 'OpenStackControlPlane openstack2/controlplane'
@@ -58,6 +59,19 @@ export const controlPlaneStates: readonly State[] = [
     })),
     about: cp,
     says: ['held in the deployment stage infrastructure-only', 'core.openstack.org/deployment-stage-'],
+  },
+  {
+    rule: 'control-plane/backup-old',
+    when: 'a cloud was last backed up 45 days ago',
+    objects: changed(cp, (one) => ({
+      ...one,
+      metadata: {
+        ...one.metadata,
+        annotations: { [LAST_BACKUP]: formatLastBackup({ name: 'rhoso2-1', time: NOW - 45 * 86_400_000 }) },
+      },
+    })),
+    about: cp,
+    says: ['its last backup rhoso2-1 is 45 days old', 'stackloom backup -n openstack2'],
   },
   {
     rule: 'control-plane/condition-error',

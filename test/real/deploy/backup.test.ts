@@ -4,6 +4,7 @@ import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { ipSets } from '../../../src/api/ipset.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
+import { readLastBackup } from '../../../src/backup/last-backup.ts'
 import { heldAddresses } from '../../../src/backup/select-objects.ts'
 import { main } from '../../../src/cli/main.ts'
 import { useCluster } from '../../cluster.ts'
@@ -124,6 +125,7 @@ describe('a backup', { timeout: 900_000 + kills * 180_000 }, () => {
     const { code, err } = await back('--out', 'saved', '-f', 'site.yaml')
     expect(code, err).toBe(0)
     const manifest = JSON.parse(await readFile(path.join(folder, 'saved/manifest.json'), 'utf8')) as {
+      readonly name: string
       readonly files: readonly { readonly path: string }[]
     }
     const files = manifest.files.map((file) => file.path)
@@ -135,6 +137,8 @@ describe('a backup', { timeout: 900_000 + kills * 180_000 }, () => {
       expect(await readFile(path.join(folder, 'saved', file), 'latin1'), file).not.toMatch(
         /very secret|dmVyeSBzZWNyZXQ/,
       )
+    const [controlPlane] = await list('OpenStackControlPlane', 'core.openstack.org/v1beta1')
+    expect(controlPlane && readLastBackup(controlPlane)?.name).toBe(manifest.name)
     expect((await back('--out', 'saved')).err).toContain('SL4115')
   })
 

@@ -46,7 +46,7 @@ describe('taking a host out', { timeout: 600_000 + kills * 120_000 }, () => {
   afterAll(async () => {
     watching = false
     await actors?.stop()
-    await cloud.close()
+    await cloud?.close()
   })
 
   /** A cloud with three hosts and instances on each, as after a deployment. */

@@ -55,6 +55,7 @@ const healthy: readonly Series[] = [
   { series: `stackloom_addresses{${span},state="free"}`, values: '50x90' },
   { series: `stackloom_address_faults{${ours},cloud="openstack",kind="leaked"}`, values: '0x90' },
   { series: `stackloom_certificates{${ours},cloud="openstack",verdict="critical"}`, values: '0x90' },
+  { series: `stackloom_backup_timestamp_seconds{${ours},cloud="openstack"}`, values: '0x90' },
   { series: `stackloom_hosts{${nodeSet},verdict="failed"}`, values: '0x90' },
 ]
 
@@ -132,6 +133,11 @@ const faults: Readonly<Record<string, Fault>> = {
   StackloomCertificatesEnd: {
     series: [{ series: `stackloom_certificates{${ours},cloud="openstack",verdict="critical"}`, values: '1x90' }],
     labels: { cloud: 'openstack' },
+  },
+  StackloomBackupOld: {
+    series: [{ series: `stackloom_backup_timestamp_seconds{${ours},cloud="openstack"}`, values: '1x90' }],
+    labels: { cloud: 'openstack' },
+    intervalHours: 12,
   },
   StackloomHostsFailed: {
     series: [{ series: `stackloom_hosts{${nodeSet},verdict="failed"}`, values: '3x90' }],
