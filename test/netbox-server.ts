@@ -53,7 +53,7 @@ export async function startNetBox(token: string): Promise<NetBoxServer> {
         (entry) =>
           (slug === null || entry['slug'] === slug) &&
           (name === null || entry['name'] === name) &&
-          (vrf === null || String(entry['vrf'] ?? null) === vrf),
+          (vrf === null || JSON.stringify(entry['vrf'] ?? null) === vrf),
       )
       const limit = Math.min(Number(url.searchParams.get('limit') ?? 50), 3)
       const offset = Number(url.searchParams.get('offset') ?? 0)
