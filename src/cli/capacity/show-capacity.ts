@@ -11,7 +11,7 @@ import type { Plan } from '../../plan/plan.ts'
 import { unknownCloud } from '../../run/findings.ts'
 import { type Growth, growSite } from '../../site/grow-site.ts'
 import { allocatorRoles } from '../../site/site.ts'
-import { type ClusterFlags, gatherSnapshot } from '../cluster.ts'
+import { type ClusterFlags, gatherSnapshot, refuseEmptyDump } from '../cluster.ts'
 import { readInput } from '../files.ts'
 import type { Io } from '../io.ts'
 import { printFindings } from '../output/findings.ts'
@@ -162,7 +162,9 @@ async function countLive(
   io: Io,
 ): Promise<{ readonly capacities: readonly Capacity[]; readonly findings: readonly Finding[] }> {
   const { countAddresses, countedKinds } = await import('../../addresses/count-addresses.ts')
-  const { snapshot, findings } = await gatherSnapshot(options, countedKinds, io)
+  const gathered = await gatherSnapshot(options, countedKinds, io)
+  if (options.from !== undefined) refuseEmptyDump(gathered, options.from)
+  const { snapshot, findings } = gathered
   const index = indexSnapshot(snapshot)
   const [attachments, ipPools, addressPools, services, netConfigs, reservations] = countedKinds.map((kind) =>
     index.all(formatGroupKind(kind)),

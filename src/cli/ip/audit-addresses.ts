@@ -53,9 +53,11 @@ export async function showAudit(options: AuditOptions, io: Io): Promise<ExitCode
 
 async function gather(options: AuditOptions, plan: Plan | undefined, io: Io): Promise<GatheredAudit> {
   if (options.from !== undefined) {
-    const { gatherSnapshot } = await import('../cluster.ts')
+    const { gatherSnapshot, refuseEmptyDump } = await import('../cluster.ts')
     const { parseInventories, inventoryKinds } = await import('../../deploy/deployment-status.ts')
-    const { snapshot, findings } = await gatherSnapshot(options, [...(await kindsToRead()), ...inventoryKinds], io)
+    const gathered = await gatherSnapshot(options, [...(await kindsToRead()), ...inventoryKinds], io)
+    refuseEmptyDump(gathered, options.from)
+    const { snapshot, findings } = gathered
     return judge(snapshot, findings, plan, createCloudNames(parseInventories(snapshot)))
   }
   const connection = await openCluster(options, io)

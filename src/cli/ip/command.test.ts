@@ -144,6 +144,12 @@ describe('stackloom ip audit', () => {
     expect(io.out()).toMatch(/^openstack +172\.17\.0\.200 +- +not planned +Service openstack\/web has it/m)
   })
 
+  it('refuses a dump without objects', async () => {
+    const { code, io } = await run('ip', 'audit', '--from', mkdtempSync(path.join(cwd, 'empty-')))
+    expect(code).toBe(2)
+    expect(io.err()).toContain('SL1128')
+  })
+
   it('is not followed by a repair of a dump', async () => {
     const { code, io } = await run('ip', 'repair', '--from', cwd)
     expect(code).toBe(2)
