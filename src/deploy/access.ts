@@ -60,6 +60,34 @@ export function readAccess(cloud: string, namespace: string, live: SnapshotIndex
   return { entry, ca, authUrl, dashboard: dashboardUrl(live, namespace), findings }
 }
 
+/** What a login over the public endpoints needs. */
+export interface PublicLogin {
+  readonly authUrl: string
+  readonly user: string
+  readonly password: string
+  readonly project: string
+  readonly userDomain: string
+  readonly projectDomain: string
+  readonly interface: 'public'
+  readonly ca?: string
+}
+
+/** Undefined if the cloud has no credentials yet; the findings of the access say why. */
+export function publicLogin({ entry, authUrl, ca }: Access): PublicLogin | undefined {
+  if (!entry || authUrl === undefined) return undefined
+  const text = (key: string): string => getString(entry, 'auth', key) ?? ''
+  return {
+    authUrl,
+    user: text('username'),
+    password: text('password'),
+    project: text('project_name'),
+    userDomain: text('user_domain_name') || 'Default',
+    projectDomain: text('project_domain_name') || 'Default',
+    interface: 'public',
+    ...(ca !== undefined && { ca }),
+  }
+}
+
 /** The only cloud of the text, or the operator's default one. */
 function parseCloudEntry(text: string | undefined): Fields | undefined {
   if (text === undefined) return undefined

@@ -54,7 +54,7 @@ export type CloudApi = <T>(
   body?: object,
 ) => Promise<T>
 
-interface Login {
+export interface Login {
   readonly token: string
   readonly catalog: readonly {
     readonly type: string
@@ -62,7 +62,13 @@ interface Login {
   }[]
 }
 
-export async function openSession(options: SessionOptions): Promise<CloudApi> {
+export interface CloudConnection {
+  readonly send: (url: string, init: RequestInit) => Promise<Response>
+  /** Without the guard, because it changes nothing. */
+  readonly logIn: () => Promise<Login>
+}
+
+export function openConnection(options: SessionOptions): CloudConnection {
   const { ca, guard, timeoutMs = TIMEOUT_MS } = options
   const dispatcher = new Agent({ maxResponseSize: MAX_RESPONSE_BYTES, ...(ca !== undefined && { connect: { ca } }) })
   const guarded = guardedDispatcher(dispatcher, guard)
@@ -74,22 +80,26 @@ export async function openSession(options: SessionOptions): Promise<CloudApi> {
       dispatcher: isGuarded ? guarded : dispatcher,
       redirect: 'error',
     })
-  let login = await logIn(options, (url, init) => send(url, init, false))
+  return {
+    send: (url, init) => send(url, init, init.method !== 'GET'),
+    logIn: () => logIn(options, (url, init) => send(url, init, false)),
+  }
+}
+
+export async function openSession(options: SessionOptions): Promise<CloudApi> {
+  const { send, logIn } = openConnection(options)
+  let login = await logIn()
   return async <T>(service: CloudService, method: string, path: string, body?: object): Promise<T> => {
     const { name, headers } = services[service]
     const request = (): Promise<Response> =>
-      send(
-        `${findEndpoint(login, service, options.interface)}${path}`,
-        {
-          method,
-          headers: { 'x-auth-token': login.token, ...headers, ...(body && { 'content-type': 'application/json' }) },
-          ...(body && { body: JSON.stringify(body) }),
-        },
-        method !== 'GET',
-      )
+      send(`${findEndpoint(login, service, options.interface)}${path}`, {
+        method,
+        headers: { 'x-auth-token': login.token, ...headers, ...(body && { 'content-type': 'application/json' }) },
+        ...(body && { body: JSON.stringify(body) }),
+      })
     let response = await request()
     if (response.status === 401) {
-      login = await logIn(options, (url, init) => send(url, init, false))
+      login = await logIn()
       response = await request()
     }
     if (!response.ok)

@@ -197,6 +197,33 @@ describe("a cloud's DNS server", () => {
   })
 })
 
+describe('the services of a cloud that were asked', () => {
+  const asked = (services: readonly { type: string; url: string; problem?: string }[]) => ({
+    endpoints: new Map([['rhoso1', { kind: 'asked' as const, services }]]),
+  })
+  const compute = { type: 'compute', url: 'https://nova' }
+
+  it('are counted when they answer', () => {
+    const result = run(healthy, asked([compute])).find(
+      ({ id, cloud }) => id === 'keystone-endpoints' && cloud === 'rhoso1',
+    )
+    expect(result).toMatchObject({ verdict: 'passed', seen: expect.stringMatching(/, 1 of 1 answered$/) })
+  })
+
+  it('must answer', () => {
+    const results = run(healthy, asked([{ ...compute, problem: 'it answers 500' }]))
+    expect(results.flatMap(({ findings }) => findings.map(({ message }) => message))).toEqual([
+      'compute of rhoso1 at https://nova does not work: it answers 500',
+    ])
+    expect(isProved(results)).toBe(false)
+  })
+
+  it('cannot be asked without a token', () => {
+    const answer = { kind: 'no-token' as const, keystone: 'https://keystone', reason: 'Keystone answered 401' }
+    expect(wrong(healthy, { endpoints: new Map([['rhoso1', answer]]) })).toEqual(['keystone-endpoints rhoso1 SL9064'])
+  })
+})
+
 it('the scope finding contains the command that fixes it', () => {
   const open = changed(
     healthy,

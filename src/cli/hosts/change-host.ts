@@ -1,8 +1,7 @@
 /** Implements `stackloom hosts remove`, `drain` and `enable`: finds the host, shows what would happen, asks and runs the stages. */
 import type { KubeObject } from '../../api/object.ts'
-import { getString } from '../../api/raw-object.ts'
 import { indexSnapshot } from '../../api/snapshot.ts'
-import { accessObjectRefs, readAccess } from '../../deploy/access.ts'
+import { accessObjectRefs, publicLogin, readAccess } from '../../deploy/access.ts'
 import {
   cloudApiFailed,
   hostAmbiguous,
@@ -175,22 +174,11 @@ async function openApi(
 ): Promise<ComputeHostApi> {
   const objects = await Promise.all(accessObjectRefs(namespace).map((ref) => client.get(ref)))
   const index = indexSnapshot({ objects: objects.filter((object) => object !== undefined), unread: [] })
-  const { entry, ca, authUrl, findings } = readAccess(cloud, namespace, index)
-  if (!entry || authUrl === undefined || hasErrors(findings)) throw new Failure(findings, 1)
-  const text = (...path: readonly string[]): string => getString(entry, 'auth', ...path) ?? ''
+  const access = readAccess(cloud, namespace, index)
+  const login = publicLogin(access)
+  if (!login || hasErrors(access.findings)) throw new Failure(access.findings, 1)
   try {
-    const api = await openSession({
-      authUrl,
-      user: text('username'),
-      password: text('password'),
-      project: text('project_name'),
-      userDomain: text('user_domain_name') || 'Default',
-      projectDomain: text('project_domain_name') || 'Default',
-      interface: 'public',
-      ...(ca !== undefined && { ca }),
-      guard,
-      signal,
-    })
+    const api = await openSession({ ...login, guard, signal })
     return openComputeHost(api, host)
   } catch (thrown) {
     throw failure(cloudApiFailed, { cloud, reason: formatError(thrown) }, { exitCode: 1, cause: thrown })

@@ -28,6 +28,7 @@ export interface VerifyOptions extends PlanningOptions, ProbeFlags, FleetFlags {
   readonly cloud?: readonly string[]
   readonly from?: string
   readonly askDns?: boolean
+  readonly askEndpoints?: boolean
   readonly report?: string
 }
 
@@ -38,6 +39,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom verify --cloud rhoso2 -o json',
     'stackloom verify --report proof.html          # or proof.md',
     'stackloom verify --ask-dns                    # on a machine with access to the ctlplane networks',
+    'stackloom verify --ask-endpoints              # on a machine with access to the public endpoints',
     'stackloom verify --from must-gather/          # read a folder of dumps',
     'stackloom verify --fleet fleet.yaml           # every site, worst first',
     'stackloom verify --probe                      # test with pods on every network and node',
@@ -45,6 +47,9 @@ export function define(command: Command, { io, act }: CommandContext): void {
   ])
     .option('--from <dir>', 'read a folder of dumps instead of a live cluster')
     .option('--ask-dns', "query each cloud's DNS server on its ctlplane VIP")
+    .addOption(
+      new Option('--ask-endpoints', 'log in to each cloud and send a request to every service').conflicts('from'),
+    )
     .option('--report <file>', 'write a report: Markdown, or HTML for a name ending in .html')
     .addOption(new Option('--probe', 'test reach and isolation with pods on every network and node').conflicts('from'))
     .option('--probe-image <image>', 'image of the pods; must contain sh, ip, ping, arping and nc', 'busybox:1.37')
@@ -71,6 +76,10 @@ export async function runVerify(options: VerifyOptions, io: Io): Promise<ExitCod
   if (options.from !== undefined) refuseEmptyDump(gathered, options.from)
   const live = indexSnapshot(gathered.snapshot)
   const dns = options.askDns ? await queryDns(plan, live, io) : undefined
+  const asked = plan.clouds.filter(({ name }) => clouds.length === 0 || clouds.includes(name))
+  const endpoints = options.askEndpoints
+    ? await (await import('./ask-endpoints.ts')).askEndpoints(asked, options, io)
+    : undefined
   const checked = verify(checks, {
     plan,
     documents: renderDocuments(plan),
@@ -78,6 +87,7 @@ export async function runVerify(options: VerifyOptions, io: Io): Promise<ExitCod
     unread: gathered.snapshot.unread,
     now: now.getTime(),
     ...(dns && { dns }),
+    ...(endpoints && { endpoints }),
     ...(clouds.length > 0 && { clouds }),
   })
   const probed = options.probe
@@ -117,7 +127,7 @@ async function formatVerification(
 /** Unused entries of `spec.accept` for findings of this command, when all checks ran. */
 function findUnusedAcceptances({ plan, locate }: Planning, results: readonly CheckResult[], options: VerifyOptions) {
   const judges = (code: string): boolean =>
-    code.startsWith('SL91') ? options.probe === true : /^SL9(0(?!5[23])|2)/.test(code)
+    code.startsWith('SL91') ? options.probe === true : /^SL9(0(?!5[23]|6[45])|2)/.test(code)
   const findings = results.flatMap((result) => result.findings)
   return unusedAcceptances(findings, plan.from.accept, { locate, judges })
 }

@@ -20,6 +20,15 @@ export interface DnsAnswers {
   readonly answers: ReadonlyMap<string, readonly string[]>
 }
 
+/** What the services of a cloud answered to a client with a token. */
+export type EndpointAnswers =
+  | { readonly kind: 'no-token'; readonly keystone: string; readonly reason: string }
+  | {
+      readonly kind: 'asked'
+      /** With a problem if it did not answer. */
+      readonly services: readonly { readonly type: string; readonly url: string; readonly problem?: string }[]
+    }
+
 export interface SiteContext {
   readonly plan: Plan
   readonly documents: readonly PlannedDocument[]
@@ -28,6 +37,8 @@ export interface SiteContext {
   readonly now: number
   /** By cloud; set only with `--ask-dns`. */
   readonly dns?: ReadonlyMap<string, DnsAnswers>
+  /** By cloud; set only with `--ask-endpoints`. */
+  readonly endpoints?: ReadonlyMap<string, EndpointAnswers>
 }
 
 export interface CloudContext extends SiteContext {

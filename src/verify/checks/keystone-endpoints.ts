@@ -1,4 +1,7 @@
-/** Checks that internal endpoints use planned VIPs and public endpoints use a Route or VIP of this cloud. */
+/**
+ * Checks that internal endpoints use planned VIPs and public endpoints use a Route or VIP of this cloud and, with
+ * `--ask-endpoints`, that services answer there.
+ */
 import { type KubeObject, objectKey } from '../../api/object.ts'
 import { getField, getString } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
@@ -6,12 +9,19 @@ import { type Finding, finding } from '../../errors/finding.ts'
 import { parseAddress } from '../../net/address.ts'
 import type { Plan, PlannedCloud } from '../../plan/plan.ts'
 import type { ServiceEntry } from '../../plan/slots/service-catalogue.ts'
-import { endpointElsewhere, endpointForeign, endpointsAbsent } from '../findings/network-findings.ts'
+import {
+  endpointElsewhere,
+  endpointForeign,
+  endpointSilent,
+  endpointsAbsent,
+  noToken,
+} from '../findings/network-findings.ts'
 import { ingressAddresses } from '../readiness/load-balancer.ts'
 import {
   type CloudCheck,
   type CloudContext,
   ENDPOINT,
+  type EndpointAnswers,
   formatCount,
   locateObject,
   ROUTE,
@@ -29,15 +39,34 @@ export const keystoneEndpoints: CloudCheck = {
     const endpoints = context.live
       .all(formatGroupKind(ENDPOINT))
       .filter(({ metadata }) => metadata.namespace === context.cloud.namespace)
+    const asked = context.endpoints?.get(context.cloud.name)
+    const declared =
+      endpoints.length === 0
+        ? missingEndpoints(context)
+        : endpoints.flatMap((endpoint) => checkEndpoint(endpoint, context))
     return {
-      seen: formatCount(endpoints.length, 'KeystoneEndpoint'),
-      count: endpoints.length,
-      findings:
-        endpoints.length === 0
-          ? missingEndpoints(context)
-          : endpoints.flatMap((endpoint) => checkEndpoint(endpoint, context)),
+      seen: `${formatCount(endpoints.length, 'KeystoneEndpoint')}${asked ? `, ${describeAnswers(asked)}` : ''}`,
+      count: endpoints.length + (asked?.kind === 'asked' ? asked.services.length : 0),
+      findings: [...declared, ...answerFindings(context.cloud.name, asked)],
     }
   },
+}
+
+function describeAnswers(asked: EndpointAnswers): string {
+  if (asked.kind === 'no-token') return 'no token'
+  const answered = asked.services.filter(({ problem }) => problem === undefined).length
+  return `${answered} of ${asked.services.length} answered`
+}
+
+function answerFindings(cloud: string, asked: EndpointAnswers | undefined): readonly Finding[] {
+  if (!asked) return []
+  if (asked.kind === 'no-token') {
+    const { keystone, reason } = asked
+    return [finding(noToken, { cloud, keystone, reason })]
+  }
+  return asked.services.flatMap(({ type, url, problem }) =>
+    problem === undefined ? [] : [finding(endpointSilent, { cloud, type, url, problem })],
+  )
 }
 
 /** A cloud with services that register must have KeystoneEndpoints. */

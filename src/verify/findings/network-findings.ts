@@ -105,6 +105,22 @@ export const endpointsAbsent = problem<{ cloud: string; namespace: string; servi
     `check the control plane: stackloom status, kubectl -n ${namespace} get openstackcontrolplane -o yaml`,
 })
 
+export const noToken = problem<{ cloud: string; keystone: string; reason: string }>({
+  code: 'SL9064',
+  severity: 'error',
+  message: ({ cloud, keystone, reason }) => `Keystone of ${cloud} at ${keystone} gives no token: ${reason}`,
+  remedy: ({ cloud }) =>
+    `run stackloom doctor --cloud ${cloud}; if nothing is wrong there, check that this machine resolves and reaches the URL`,
+})
+
+export const endpointSilent = problem<{ cloud: string; type: string; url: string; problem: string }>({
+  code: 'SL9065',
+  severity: 'error',
+  message: ({ cloud, type, url, problem: reason }) => `${type} of ${cloud} at ${url} does not work: ${reason}`,
+  remedy: ({ cloud }) =>
+    `run stackloom doctor --cloud ${cloud}; if nothing is wrong there, check that this machine resolves and reaches the URL`,
+})
+
 export const leftover = problem<{ what: string; why: string }>({
   code: 'SL9071',
   severity: 'error',

@@ -174,6 +174,20 @@ async function onControlHost(namespace: string, script: string): Promise<string>
   return stdout.trim()
 }
 
+/** What doctor prints; it ignores an error that may be of the moment. */
+async function diagnosis(): Promise<string> {
+  return (await stackloom('doctor', '-o', 'json')).output
+}
+
+interface Verification {
+  readonly checks: readonly {
+    readonly id: string
+    readonly verdict: string
+    readonly seen: string
+    readonly findings: readonly { readonly code: string; readonly message: string }[]
+  }[]
+}
+
 async function readReady(namespace: string) {
   const object = await client.get({ ...CONTROL_PLANE, namespace })
   return object && findCondition(object, 'Ready')
@@ -189,31 +203,10 @@ describe('sandbox start --openstack and up', () => {
   })
 
   it('list real services in both cells of nova, with endpoints on the VIPs of MetalLB', async () => {
-    const { output } = await openstack(
-      'rhoso1',
-      'compute',
-      'service',
-      'list',
-      '-f',
-      'value',
-      '-c',
-      'Binary',
-      '-c',
-      'State',
-    )
+    const { output } = await openstack('rhoso1', ...'compute service list -f value -c Binary -c State'.split(' '))
     expect(output).toMatch(/nova-scheduler up/)
     expect(output.match(/nova-conductor up/g)).toHaveLength(2)
-    const internal = await openstack(
-      'rhoso1',
-      'endpoint',
-      'list',
-      '--interface',
-      'internal',
-      '-f',
-      'value',
-      '-c',
-      'URL',
-    )
+    const internal = await openstack('rhoso1', ...'endpoint list --interface internal -f value -c URL'.split(' '))
     expect(internal.output).toContain('https://nova-internal.openstack.svc:8774/v2.1')
     const service = await client.get({
       apiVersion: 'v1',
@@ -296,6 +289,30 @@ describe('sandbox start --openstack and up', () => {
     expect(await onControlHost('openstack2', 'pgrep -o mariadbd')).not.toBe(pid)
   })
 
+  it('answer verify where it reaches their public endpoints, and fail it when one does not work', async () => {
+    const ask = () => inSandbox('openstack', 'verify', '--ask-endpoints', '--cloud', 'rhoso1', '-o', 'json')
+    const endpoints = (output: string) =>
+      (JSON.parse(output.slice(output.indexOf('{'), output.lastIndexOf('}') + 1)) as Verification).checks.find(
+        ({ id }) => id === 'keystone-endpoints',
+      )
+    const healthy = await ask()
+    expect(endpoints(healthy.output)).toMatchObject({
+      verdict: 'passed',
+      seen: expect.stringMatching(/, 5 of 5 answered$/),
+    })
+    const [stop, resume] = ['STOP', 'CONT'].map((signal) => `pkill -${signal} -f [g]lance-api`)
+    await onControlHost('openstack', stop ?? '')
+    try {
+      const broken = await ask()
+      expect(broken.code).toBe(1)
+      expect(endpoints(broken.output)?.findings).toMatchObject([
+        { code: 'SL9065', message: expect.stringMatching(/^image of rhoso1 at https:/) },
+      ])
+    } finally {
+      await onControlHost('openstack', resume ?? '')
+    }
+  })
+
   it('report a database that does not come back in the conditions and by doctor', async (ctx) => {
     // Doctor waits for minutes before it takes an error for a lasting one.
     requireSoak(ctx)
@@ -303,17 +320,14 @@ describe('sandbox start --openstack and up', () => {
     await expect
       .poll(async () => (await readReady('openstack2'))?.message, { timeout: 300_000, interval: 1000 })
       .toMatch(/keystone does not work: .*mariadb exited with code/)
-    // Doctor ignores an error that may be of the moment.
-    await expect
-      .poll(async () => (await stackloom('doctor', '-o', 'json')).output, { timeout: 400_000, interval: 5000 })
-      .toContain('keystone does not work')
+    await expect.poll(diagnosis, patient).toMatch(/keystone does not work: .*mariadb exited with code/)
     await onControlHost('openstack2', 'chmod 755 /usr/sbin/mariadbd')
     await expect
       .poll(async () => (await readReady('openstack2'))?.status, { timeout: 300_000, interval: 1000 })
       .toBe('True')
   })
 
-  it('name a refused password and a full disk in the conditions', async (ctx) => {
+  it('name a refused password and a full disk in the conditions and by doctor', async (ctx) => {
     requireSoak(ctx)
     const message = async (): Promise<string | undefined> => (await readReady('openstack2'))?.message
     const { database } = JSON.parse(
@@ -325,7 +339,9 @@ describe('sandbox start --openstack and up', () => {
         `mariadb -e "ALTER USER keystone@'%' IDENTIFIED BY '${password}'"; pkill -f [k]eystone-`,
       )
     await setPassword('another')
-    await expect.poll(message, patient).toMatch(/keystone does not work: .*Access denied for user 'keystone'/)
+    const refused = /keystone does not work: .*Access denied for user 'keystone'/
+    await expect.poll(message, patient).toMatch(refused)
+    await expect.poll(diagnosis, patient).toMatch(refused)
     await setPassword(database)
     await expect.poll(async () => (await readReady('openstack2'))?.status, patient).toBe('True')
     // The data moves to a file system with no room for the temporary files that the database makes when it starts.
@@ -335,7 +351,9 @@ describe('sandbox start --openstack and up', () => {
 mount -t tmpfs -o size=$(($(du -sk /var/lib/copy | cut -f 1) + 4096))k tmpfs /var/lib/mysql
 cp -a /var/lib/copy/. /var/lib/mysql; chown mysql: /var/lib/mysql; pkill -KILL -o mariadbd`,
     )
-    await expect.poll(message, patient).toMatch(/keystone does not work: .*mariadb exited with .*error 28/)
+    const full = /keystone does not work: .*mariadb exited with .*error 28/
+    await expect.poll(message, patient).toMatch(full)
+    await expect.poll(diagnosis, patient).toMatch(full)
     await onControlHost('openstack2', 'umount -l /var/lib/mysql')
     await expect.poll(async () => (await readReady('openstack2'))?.status, patient).toBe('True')
   })
