@@ -13,6 +13,8 @@ const pins = {
   actionlint: { pin: 'actionlint', package: 'github.com/rhysd/actionlint/cmd/actionlint' },
   helm: { pin: 'helm', package: 'helm.sh/helm/v3/cmd/helm', ldflags: HELM_VERSION },
   'olm-bundle': { pin: 'olm-bundle', package: 'stackloom.dev/sandbox/olm-bundle' },
+  /** Podman's generator of units. */
+  quadlet: { pin: 'quadlet', package: 'github.com/containers/podman/v5/cmd/quadlet', tags: 'remote' },
   quill: { pin: 'quill', package: 'stackloom.dev/sandbox/quill' },
 } as const satisfies Readonly<Record<string, ProgramPin>>
 

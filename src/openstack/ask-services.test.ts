@@ -13,7 +13,7 @@ async function ask(states: Readonly<Record<string, number>>, loginStatus = 201) 
   requests.length = 0
   server = createServer((request, response) => {
     const { url = '', method, headers } = request
-    requests.push(`${method} ${url} ${headers['x-auth-token'] ?? ''}`.trim())
+    requests.push(`${method} ${url} ${String(headers['x-auth-token'] ?? '')}`.trim())
     const endpoints = (type: string) =>
       ['internal', 'public'].map((side) => ({ interface: side, url: `http://${headers.host}/${side}/${type}` }))
     const catalog = Object.keys(states).map((type) => ({ type, endpoints: endpoints(type) }))

@@ -163,7 +163,7 @@ cat /proc/${client}/root/etc/hosts >names && mount --bind names /etc/hosts && ex
     ...program,
     env: { ...env, KUBECONFIG: path.join(folder.pki, 'admin.kubeconfig') },
   })
-  return { code: exit.kind === 'exited' ? exit.code : 1, output: `${stdout}${stderr}` }
+  return { code: exit.kind === 'exited' ? exit.code : 1, stdout, output: `${stdout}${stderr}` }
 }
 
 async function onControlHost(namespace: string, script: string): Promise<string> {
@@ -291,12 +291,10 @@ describe('sandbox start --openstack and up', () => {
 
   it('answer verify where it reaches their public endpoints, and fail it when one does not work', async () => {
     const ask = () => inSandbox('openstack', 'verify', '--ask-endpoints', '--cloud', 'rhoso1', '-o', 'json')
-    const endpoints = (output: string) =>
-      (JSON.parse(output.slice(output.indexOf('{'), output.lastIndexOf('}') + 1)) as Verification).checks.find(
-        ({ id }) => id === 'keystone-endpoints',
-      )
+    const endpoints = (stdout: string) =>
+      (JSON.parse(stdout) as Verification).checks.find(({ id }) => id === 'keystone-endpoints')
     const healthy = await ask()
-    expect(endpoints(healthy.output)).toMatchObject({
+    expect(endpoints(healthy.stdout), healthy.output).toMatchObject({
       verdict: 'passed',
       seen: expect.stringMatching(/, 5 of 5 answered$/),
     })
@@ -305,7 +303,7 @@ describe('sandbox start --openstack and up', () => {
     try {
       const broken = await ask()
       expect(broken.code).toBe(1)
-      expect(endpoints(broken.output)?.findings).toMatchObject([
+      expect(endpoints(broken.stdout)?.findings).toMatchObject([
         { code: 'SL9065', message: expect.stringMatching(/^image of rhoso1 at https:/) },
       ])
     } finally {

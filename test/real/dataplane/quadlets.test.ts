@@ -1,0 +1,107 @@
+/**
+ * Deploys services from images with real Ansible on a node whose systemd runs Podman's real generator. Podman itself is a
+ * stand-in: this machine has no image that it could run.
+ */
+import { copyFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { testProgram } from '../../../tools/test-programs.ts'
+import { count, requireSoak } from '../../counts.ts'
+import { play } from '../hosts/playbooks.ts'
+import { useNodes } from './nodes.ts'
+
+vi.setConfig({ testTimeout: 1_800_000, hookTimeout: 600_000 })
+
+const HOST = 'edpm-compute-0'
+const nodes = useNodes([HOST])
+
+/** Reports as Podman's monitor does, and stays. The agent of OVN has its socket when it is up. */
+const PODMAN = `#!/bin/sh
+[ "$1" = run ] || exit 0
+echo "$*" >> /var/log/podman
+touch /var/lib/neutron/metadata_proxy 2>/dev/null
+systemd-notify --ready
+exec sleep infinity
+`
+
+/** The images by service. */
+const images = {
+  libvirt: { edpm_libvirt_image: 'registry.example/libvirt:1' },
+  nova: { edpm_nova_compute_image: 'registry.example/nova:1' },
+  'ovn-metadata': { edpm_ovn_metadata_agent_image: 'registry.example/agent:1' },
+  sriov: { edpm_neutron_sriov_image: 'registry.example/sriov:1' },
+} as const
+const services = (Object.keys(images) as readonly (keyof typeof images)[]).slice(0, count({ test: 2, soak: 4 }))
+
+async function installPodman(): Promise<void> {
+  const { root } = nodes.node(HOST)
+  const generator = 'usr/lib/systemd/system-generators/podman-system-generator'
+  await copyFile(await testProgram('quadlet'), path.join(root, generator))
+  await writeFile(path.join(root, 'usr/bin/podman'), PODMAN, { mode: 0o755 })
+}
+
+const onHost = async (...words: readonly string[]): Promise<string> =>
+  (await nodes.node(HOST).run(...words)).stdout.trim()
+const property = (name: string, unit: string): Promise<string> =>
+  onHost('systemctl', 'show', '--property', name, '--value', unit)
+/** The agents read every file; it does not matter here. */
+const deploy = (playbooks: readonly string[], nova = '[DEFAULT]\n') =>
+  play(nodes, {
+    playbooks,
+    hosts: [HOST],
+    files: { 'virtqemud.conf': '', '01-nova.conf': nova },
+    vars: Object.assign({}, ...Object.values(images)),
+  })
+
+describe('services from images', () => {
+  it('are units that systemd makes and starts from the files for Podman', async () => {
+    await installPodman()
+    const end = await deploy(services)
+    expect(end, end.message).toMatchObject({ reason: 'Completed' })
+    const commands = (await onHost('cat', '/var/log/podman')).split('\n')
+    const wanted = await property('Wants', 'multi-user.target')
+    for (const [index, service] of services.entries()) {
+      const unit = `stackloom-${service}.service`
+      expect(await property('SourcePath', unit)).toBe(`/etc/containers/systemd/stackloom-${service}.container`)
+      expect(await property('ActiveState', unit)).toBe('active')
+      expect(await property('Restart', unit)).toBe('always')
+      expect(wanted).toContain(unit)
+      expect(commands[index]).toContain(` ${Object.values(images[service])[0]} `)
+      expect(commands[index]).toContain('--network host')
+      expect(commands[index]).toContain(`-v /var/lib/openstack/config/${service}:`)
+    }
+  })
+
+  it('are not changed by a second run, and only that with another configuration is started again', async (context) => {
+    requireSoak(context)
+    const starts = () => Promise.all(services.map((name) => property('InvocationID', `stackloom-${name}.service`)))
+    const [libvirt, nova] = await starts()
+    expect(await deploy(['libvirt', 'nova'])).toMatchObject({ hosts: { [HOST]: { changed: 0, failures: 0 } } })
+    expect(await deploy(['libvirt', 'nova'], '[DEFAULT]\ndebug = true\n')).toMatchObject({ reason: 'Completed' })
+    const [libvirtAfter, novaAfter] = await starts()
+    expect(libvirtAfter).toBe(libvirt)
+    expect(novaAfter).not.toBe(nova)
+  })
+
+  it('are there again after lost power', async (context) => {
+    requireSoak(context)
+    await nodes.node(HOST).losePower()
+    await nodes.node(HOST).powerOn()
+    const units = services.map((name) => `stackloom-${name}.service`)
+    await expect
+      .poll(() => onHost('systemctl', 'is-active', ...units), { timeout: 120_000 })
+      .toBe(units.map(() => 'active').join('\n'))
+  })
+
+  it('leave no unit and no configuration when they are decommissioned', async (context) => {
+    requireSoak(context)
+    const vars = { stackloom_services: services }
+    expect(await play(nodes, { playbooks: ['decommission'], hosts: [HOST], vars })).toMatchObject({
+      reason: 'Completed',
+    })
+    expect(await onHost('sh', '-c', 'ls /etc/containers/systemd /var/lib/openstack/config')).toBe(
+      '/etc/containers/systemd:\n\n/var/lib/openstack/config:',
+    )
+    expect(await onHost('sh', '-c', "systemctl list-units --all --plain --no-legend 'stackloom-*.service'")).toBe('')
+  })
+})
