@@ -14,6 +14,9 @@ export const deploymentKind: GroupVersionKind = { apiVersion: API, kind: 'OpenSt
 export const serviceKind: GroupVersionKind = { apiVersion: API, kind: 'OpenStackDataPlaneService' }
 export const versionKind: GroupVersionKind = { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackVersion' }
 
+/** Marks the objects of the removal of a host, which are deleted at its end; its value is the host. */
+export const REMOVAL_LABEL = 'stackloom.dev/removes-host'
+
 /** Labels of the certificates that openstack-operator requests for hosts. */
 export const NODE_SET_LABEL = 'osdpns'
 export const SERVICE_LABEL = 'osdp-service'

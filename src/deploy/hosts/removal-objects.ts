@@ -1,9 +1,6 @@
 /** Renders what stops the services of one host and renews the known hosts of the others, as deployments. Pure. */
 import type { KubeObject } from '../../api/object.ts'
-import { deploymentKind, serviceKind } from '../../hosts/data-plane.ts'
-
-/** Marks the objects of a removal, which are deleted at its end. */
-export const REMOVAL_LABEL = 'stackloom.dev/removes-host'
+import { deploymentKind, REMOVAL_LABEL, serviceKind } from '../../hosts/data-plane.ts'
 
 /** A service of the operators that writes the keys of all hosts to each of them. */
 export const KNOWN_HOSTS_SERVICE = 'ssh-known-hosts'

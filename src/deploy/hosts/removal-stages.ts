@@ -4,7 +4,7 @@ import type { KubeObject } from '../../api/object.ts'
 import { isManagedByStackloom } from '../../api/ownership.ts'
 import { getList } from '../../api/raw-object.ts'
 import { failure } from '../../errors/failure.ts'
-import { deploymentKind, nodeSetKind, readDeployment, serviceKind } from '../../hosts/data-plane.ts'
+import { deploymentKind, nodeSetKind, REMOVAL_LABEL, readDeployment, serviceKind } from '../../hosts/data-plane.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import type { ObjectRef } from '../../kube/client.ts'
 import type { StageContext } from '../../run/stage.ts'
@@ -27,7 +27,6 @@ import {
 } from './host-change.ts'
 import {
   KNOWN_HOSTS_SERVICE,
-  REMOVAL_LABEL,
   renderKnownHostsDeployment,
   renderStopDeployment,
   renderStopService,

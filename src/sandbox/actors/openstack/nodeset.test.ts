@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../api/object.ts'
+import { REMOVAL_LABEL } from '../../../hosts/data-plane.ts'
 import {
   copyDeployments,
   type DeploymentInput,
@@ -7,6 +8,7 @@ import {
   recordDeployment,
   summarizeExecutions,
 } from './deployment-record.ts'
+import { runningComputes } from './nodeset.ts'
 
 const API = 'dataplane.openstack.org/v1beta1'
 const nodeSet: KubeObject = {
@@ -96,4 +98,14 @@ it('copyDeployments keeps the hashes of Secrets when a limited deployment ends',
     secretHashes: { a: '1' },
   })
   expect(copyDeployments(nodeSet, [limited])).toMatchObject({ secretHashes: {} })
+})
+
+it('nova-compute does not run on a host that a removal has stopped', () => {
+  const stop = (deployed: boolean): KubeObject => {
+    const object = deployment('stop-compute-1', {}, { deployed })
+    return { ...object, metadata: { ...object.metadata, labels: { [REMOVAL_LABEL]: 'compute-1' } } }
+  }
+  const names = (object: KubeObject) => runningComputes(nodeSet, [deployment('all'), object]).map(({ name }) => name)
+  expect(names(stop(false))).toEqual(['compute-0', 'compute-1'])
+  expect(names(stop(true))).toEqual(['compute-0'])
 })

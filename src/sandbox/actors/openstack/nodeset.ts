@@ -6,7 +6,7 @@
 import { asRecord } from '../../../api/json.ts'
 import { type KubeObject, objectKey } from '../../../api/object.ts'
 import { getField, getList, getString } from '../../../api/raw-object.ts'
-import { serviceKind } from '../../../hosts/data-plane.ts'
+import { REMOVAL_LABEL, serviceKind } from '../../../hosts/data-plane.ts'
 import { type ContentRef, formatRef, readContent, referencedContents } from '../../../hosts/hosts-input.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Controller } from '../../../kube/controller.ts'
@@ -66,7 +66,7 @@ export function dataPlaneControllers({ runtime, stepMs, openstack }: ActorDeps):
           .list(namespace)
           .filter((deployment) => nodeSetsOf(deployment).includes(name))
         const deployed = nodeSetDeployments.some((deployment) => isDeployed(deployment))
-        if (deployed) openstack?.setComputes(namespace, name, computeNodes(nodeSet))
+        if (deployed) openstack?.setComputes(namespace, name, runningComputes(nodeSet, nodeSetDeployments))
         const last = deployed ? good : asked
         const conditions = [
           { type: 'Ready', ...last },
@@ -216,6 +216,14 @@ function findTargetVersion(version: KubeObject | undefined): { readonly deployed
 function readFailedHosts({ metadata }: KubeObject): Pick<DeploymentInput, 'failsOn'> {
   const hosts = metadata.annotations?.[FAILS_ON]?.split(',')
   return hosts ? { failsOn: hosts } : {}
+}
+
+/** The playbook of a removal stops nova-compute before the host leaves its node set. */
+export function runningComputes(nodeSet: KubeObject, deployments: readonly KubeObject[]): readonly ComputeNode[] {
+  const stopped = deployments
+    .filter((deployment) => isDeployed(deployment))
+    .flatMap(({ metadata }) => metadata.labels?.[REMOVAL_LABEL] ?? [])
+  return computeNodes(nodeSet).filter(({ name }) => !stopped.some((host) => `${name}.`.startsWith(`${host}.`)))
 }
 
 /** The nodes that run nova-compute, with the cell of their service: `nova` is that of cell1. */
