@@ -1,12 +1,12 @@
 /** SL9600 to SL9609, SL9638 and SL9665 to SL9669: hosts outside the cluster. */
 import { problem } from '../../errors/finding.ts'
 
-export const deploymentFailed = problem<{ deployment: string; namespace: string; why: string; hosts: string }>({
+export const deploymentFailed = problem<{ namespace: string; why: string; hosts: string }>({
   code: 'SL9600',
   severity: 'error',
   message: ({ why, hosts }) => `it failed${hosts === '' ? '' : ` on ${hosts}`} and is not retried: ${why}`,
-  remedy: ({ deployment, namespace }) =>
-    `fix the cause, then create a new deployment: its spec cannot be changed, so copy it under another name (kubectl -n ${namespace} get openstackdataplanedeployment ${deployment} -o yaml); set ansibleLimit to restrict it to the failed hosts`,
+  remedy: ({ namespace }) =>
+    `find the task with stackloom hosts -n ${namespace} --failed, fix the cause, then deploy these hosts again: stackloom hosts deploy -n ${namespace} --failed`,
 })
 
 export const changeNotDeployed = problem<{ nodeSet: string; last: string | undefined }>({

@@ -41,8 +41,7 @@ const deploymentFailed = rule({
       const why = findFailure(about)
       // A later deployment of the same node sets succeeded.
       if (why === undefined || isSuperseded(about, cluster)) return []
-      const { name } = about.metadata
-      const facts = { deployment: name, namespace: namespaceOf(about), why, hosts: failedHosts(about) }
+      const facts = { namespace: namespaceOf(about), why, hosts: failedHosts(about) }
       const below = cluster
         .inNamespace(NODE_SET, namespaceOf(about))
         .filter(({ metadata }) => nodeSetsOf(about).includes(metadata.name))

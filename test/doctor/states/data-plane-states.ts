@@ -21,7 +21,7 @@ export const dataPlaneStates: readonly State[] = [
       }),
     ),
     about: deployment,
-    says: ['on compute-0', 'backoff limit', 'its spec cannot be changed'],
+    says: ['on compute-0', 'backoff limit', 'stackloom hosts deploy -n openstack2 --failed'],
   },
   {
     rule: 'data-plane/change-not-deployed',
