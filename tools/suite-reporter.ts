@@ -27,8 +27,8 @@ export default class SuiteReporter implements Reporter {
 
 function countTests(module: TestModule): FileCounts {
   let passed = 0
-  // A file that cannot be loaded counts as a failure.
-  let failed = module.errors().length > 0 ? 1 : 0
+  // A file that cannot be loaded and a hook that fails count as failures: the tests behind them are only skipped.
+  let failed = [module, ...module.children.allSuites()].filter((suite) => suite.errors().length > 0).length
   const skipped: { name: string; reason: string }[] = []
   for (const test of module.children.allTests()) {
     const result = test.result()
