@@ -259,6 +259,16 @@ describe('a kubeconfig that cannot be used', () => {
     })
   })
 
+  it.each([
+    ['a b/c@d', '443'],
+    ['a@b', '443'],
+    ['127.0.0.1', '99999999'],
+    ['127.0.0.1/x?', '443'],
+  ])('because the environment of the pod names %j and port %j is reported', async (host, port) => {
+    const env = { HOME: folder, KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port }
+    await expect(load({ env })).rejects.toMatchObject({ findings: [{ code: 'SL1105' }] })
+  })
+
   it('because it is missing is reported, with the files that were tried', async () => {
     await expect(load({ kubeconfig: path.join(folder, 'nope') })).rejects.toMatchObject({
       findings: [{ code: 'SL1002' }],

@@ -229,6 +229,7 @@ async function podAccess({
   const host = env['KUBERNETES_SERVICE_HOST'] ?? ''
   const port = env['KUBERNETES_SERVICE_PORT'] ?? '443'
   const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
+  if (!/^[\w.:-]+$/.test(host) || !URL.canParse(server)) throw failure(noCluster, { tried: [server] })
   const read = (name: string): Promise<string | undefined> =>
     readFile(path.join(serviceAccount, name), 'utf8').catch(() => undefined)
   const [ca, podNamespace] = await Promise.all([read('ca.crt'), read('namespace')])

@@ -24,6 +24,12 @@ describe('parseUse', () => {
     expect(series?.points.map(({ used }) => used)).toEqual([3, 4])
   })
 
+  it('leaves out times that no date has, and counts that are no numbers', () => {
+    const values = [[1e300, '1'], [-1e13, '1'], [60, 'NaN'], [120, '+Inf'], [180, 'x'], [240, '5']] // biome-ignore format: points
+    const [series] = parseUse(answer({ metric: { ...labels, namespace: 'openstack' }, values }))
+    expect(series?.points).toEqual([{ time: '1970-01-01T00:04:00.000Z', used: 5 }])
+  })
+
   it('refuses an answer of another shape', () => {
     expect(() => parseUse({ data: { result: [{ metric: {}, values: 'x' }] } })).toThrow()
   })

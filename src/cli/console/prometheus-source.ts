@@ -9,6 +9,8 @@ const DAY_S = 86_400
 const STEP_S = 300
 const TIMEOUT_MS = 30_000
 const MAX_RESPONSE_BYTES = 32 << 20
+/** A Date has no later time. */
+const LAST_SECOND = 8.64e12
 
 const rangeAnswer = z.object({
   data: z.object({
@@ -58,8 +60,10 @@ export function parseUse(answer: unknown): UseHistory {
     const key = Object.values(labels).join('/')
     const known = series.get(key) ?? { labels, points: new Map<string, number>() }
     for (const [seconds, value] of values) {
+      const used = Number(value)
+      if (Math.abs(seconds) > LAST_SECOND || !Number.isFinite(used)) continue
       const time = new Date(seconds * 1000).toISOString()
-      known.points.set(time, Math.max(Number(value) || 0, known.points.get(time) ?? 0))
+      known.points.set(time, Math.max(used, known.points.get(time) ?? 0))
     }
     series.set(key, known)
   }

@@ -55,12 +55,15 @@ describe('sessions of callers', () => {
     expect(await find({ authorization: 'Bearer good-2' })).not.toEqual(first)
   })
 
-  it('refuse requests that another site makes the browser send', async () => {
-    const { find, opened } = create()
-    const headers = { authorization: 'Bearer good-1', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' }
-    expect(await find(headers)).toMatchObject({ kind: 'refuse', status: 403 })
-    expect(opened).toEqual([])
-  })
+  it.each(['cross-site', 'same-site', 'unknown'])(
+    'refuse requests that a page of a %s makes the browser send',
+    async (site) => {
+      const { find, opened } = create()
+      const headers = { authorization: 'Bearer good-1', 'sec-fetch-site': site, 'sec-fetch-mode': 'cors' }
+      expect(await find(headers)).toMatchObject({ kind: 'refuse', status: 403 })
+      expect(opened).toEqual([])
+    },
+  )
 
   it('end the one unused for longest when there are too many, and all at the end', async () => {
     const { find, closed, sessions: all } = create({ maxSessions: 2 })

@@ -101,8 +101,9 @@ export function createCallerSessions(options: CallerSessionsOptions): CallerSess
   }
   return {
     find: async (header) => {
+      // Applications of tenants have names beside that of the console, so they are of the same site.
       const site = header('sec-fetch-site') ?? 'same-origin'
-      if (site === 'cross-site' && header('sec-fetch-mode') !== 'navigate')
+      if (site !== 'same-origin' && site !== 'none' && header('sec-fetch-mode') !== 'navigate')
         return { kind: 'refuse', status: 403, finding: finding(originRefused, { origin: header('origin') ?? site }) }
       const token = readToken(header)
       const session = token === undefined ? undefined : await open(token)
