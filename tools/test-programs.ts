@@ -1,4 +1,4 @@
-/** Programs that judge or finish what a release has, built from their pins into the user's cache when a test needs one. */
+/** Programs that judge or finish what a release has, or that Stackloom is compared with, built from their pins into the user's cache when a test needs one. */
 import { ensurePins, isBuilt } from '../src/sandbox/build/ensure-programs.ts'
 import type { ProgramPin } from '../src/sandbox/programs.ts'
 import { sandboxContext } from '../test/sandbox-context.ts'
@@ -12,6 +12,7 @@ const HELM_VERSION = ['chartutil', 'lint/rules']
 const pins = {
   actionlint: { pin: 'actionlint', package: 'github.com/rhysd/actionlint/cmd/actionlint' },
   helm: { pin: 'helm', package: 'helm.sh/helm/v3/cmd/helm', ldflags: HELM_VERSION },
+  'nova-templates': { pin: 'nova-templates', package: 'stackloom.dev/sandbox/nova-templates' },
   'olm-bundle': { pin: 'olm-bundle', package: 'stackloom.dev/sandbox/olm-bundle' },
   /** Podman's generator of units. */
   quadlet: { pin: 'quadlet', package: 'github.com/containers/podman/v5/cmd/quadlet', tags: 'remote' },

@@ -38,19 +38,31 @@ export function renderComputeConfig(facts: ComputeFacts, customServiceConfig = '
         initial_disk_allocation_ratio: '0.9',
       }),
       ...iniSection('oslo_concurrency', { lock_path: '/var/lib/nova/tmp' }),
-      ...iniSection('oslo_messaging_rabbit', { heartbeat_in_pthread: 'false' }),
+      ...iniSection('oslo_messaging_rabbit', {
+        amqp_durable_queues: 'false',
+        amqp_auto_delete: 'false',
+        heartbeat_in_pthread: 'false',
+      }),
       ...iniSection('oslo_messaging_notifications', { driver: 'noop' }),
       ...iniSection('cache', { enabled: 'true', backend: 'oslo_cache.dict' }),
       ...consoleOptions(facts),
+      ...iniSection('workarounds', {
+        disable_fallback_pcpu_query: 'true',
+        enable_qemu_monitor_announce_self: 'true',
+        reserve_disk_resource_for_image_cache: 'true',
+      }),
       ...iniSection('libvirt', {
         cpu_mode: 'host-model',
         hw_machine_type: 'x86_64=q35',
         images_type: 'qcow2',
         live_migration_permit_auto_converge: 'true',
         live_migration_permit_post_copy: 'true',
+        live_migration_timeout_action: 'force_complete',
+        mem_stats_period_seconds: '0',
         num_pcie_ports: '24',
         rx_queue_size: '512',
         swtpm_enabled: 'true',
+        sysinfo_serial: 'unique',
         tx_queue_size: '512',
       }),
       ...['keystone_authtoken', 'placement', 'glance', 'neutron', 'cinder', 'service_user'].flatMap((name) =>
@@ -98,5 +110,8 @@ function credentials(facts: ComputeFacts, name: string): Readonly<Record<string,
     project_domain_name: 'Default',
     user_domain_name: 'Default',
     [name === 'cinder' ? 'os_region_name' : 'region_name']: facts.region ?? 'regionOne',
+    // A host may have no way to public endpoints.
+    ...(['placement', 'glance', 'neutron'].includes(name) && { valid_interfaces: 'internal' }),
+    ...(name === 'cinder' && { catalog_info: 'volumev3:cinderv3:internalURL' }),
   }
 }

@@ -16,7 +16,7 @@ const HOST = 'edpm-compute-0'
 const CENTRAL = 'ovn-central-0'
 beforeEach(requireSoak)
 const nodes = useNodes([HOST, CENTRAL], findHostRoot)
-const soon = { timeout: 120_000, interval: 1000 }
+const soon = { timeout: 300_000, interval: 1000 }
 const LONG = 1_800_000
 
 const output = async (node: string, ...words: readonly string[]): Promise<string> =>

@@ -8,7 +8,7 @@ import { type PlayRequest, play } from './playbooks.ts'
 const HOST = 'edpm-compute-0'
 beforeEach(requireSoak)
 const nodes = useNodes([HOST], findHostRoot)
-const LONG = 600_000
+const LONG = 1_800_000
 
 const onHost = async (script: string): Promise<string> => (await nodes.node(HOST).run('sh', '-c', script)).stdout.trim()
 const run = (playbook: string, more: Partial<PlayRequest> = {}): ReturnType<typeof play> =>

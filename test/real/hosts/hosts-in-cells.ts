@@ -26,8 +26,8 @@ import { connectCluster, type OperatorProcess, startOperatorProcess } from './op
 export const namespace = 'openstack'
 export const FAKE_DRIVER = '[DEFAULT]\ncompute_driver = fake.FakeDriver\n'
 /** What one more run needs, and what a host needs from nothing. */
-export const soon = { timeout: 300_000, interval: 2000 }
-export const deployed = { timeout: 900_000, interval: 2000 }
+export const soon = { timeout: 600_000, interval: 2000 }
+export const deployed = { timeout: 2_700_000, interval: 2000 }
 
 export interface HostsInCells {
   readonly cluster: Cluster

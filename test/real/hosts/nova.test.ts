@@ -15,7 +15,7 @@ import { STEP_ANNOTATION } from '../../../src/dataplane/runs/attempts.ts'
 import { CELL } from '../../data-plane.ts'
 import { deployed, FAKE_DRIVER, namespace, soon, useHostsInCells } from './hosts-in-cells.ts'
 
-vi.setConfig({ testTimeout: 1_800_000, hookTimeout: 1_800_000 })
+vi.setConfig({ testTimeout: 5_400_000, hookTimeout: 1_800_000 })
 
 const HOSTS = ['edpm-compute-0', 'edpm-compute-1'] as const
 const [FIRST, SECOND] = HOSTS
@@ -91,7 +91,7 @@ async function runsOfStep(step: string, host: string): Promise<readonly AnsibleR
 async function losePowerDuring(step: string, host: string): Promise<void> {
   const isActive = async (): Promise<boolean> =>
     (await runsOfStep(step, host)).some(({ status }) => status?.JobStatus === 'Running' && !status.result)
-  await expect.poll(isActive, { timeout: 900_000, interval: 300 }).toBe(true)
+  await expect.poll(isActive, { timeout: 2_700_000, interval: 300 }).toBe(true)
   await nodes.node(host).losePower()
   await nodes.node(host).powerOn()
 }

@@ -17,7 +17,7 @@ import { prepareRootFileSystem } from '../../hosts.ts'
 import { processesWith } from '../../processes.ts'
 import { sandboxContext } from '../../sandbox-context.ts'
 
-vi.setConfig({ testTimeout: 900_000, hookTimeout: 3_600_000 })
+vi.setConfig({ testTimeout: 1_800_000, hookTimeout: 3_600_000 })
 
 /** Keystone alone in the second cloud is enough to tell two clouds apart. */
 const SITE = `apiVersion: stackloom.dev/v1alpha1
