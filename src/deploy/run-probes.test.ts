@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ProbePod, ProbeTask } from '../verify/probe/probe-tasks.ts'
-import { type AskedProbe, repeatVips, runTasks } from './run-probes.ts'
+import { type AskedProbe, repeatVips, runTasks, silentVips } from './run-probes.ts'
 
 const ADDRESS = '172.17.0.85'
 const vip: ProbeTask = { kind: 'vip', by: 'ARP', address: ADDRESS, slot: 'dns', port: 0 }
@@ -51,6 +51,13 @@ describe('VIPs', () => {
     expect(first.asked.filter((word) => word.startsWith('arp,'))).toHaveLength(4)
     expect(second.asked.filter((word) => word.startsWith('nd,'))).toHaveLength(4)
     expect(first.asked.filter((word) => word.startsWith('tcp,'))).toHaveLength(1)
+  })
+
+  it('are named when no pod of any node got an answer', async () => {
+    const first = await probe('worker-0', { [`arp,${ADDRESS}`]: [MAC] }, [vip, neighbour])
+    const second = await probe('worker-1', {}, [vip, neighbour])
+    expect(silentVips([first.run, second.run])).toEqual(['fd00:17::85'])
+    expect(silentVips([second.run])).toEqual([])
   })
 
   it('are asked for again when two machines answered', async () => {

@@ -4,7 +4,7 @@
  */
 import { groupBy } from '../api/collections.ts'
 import { mapConcurrently } from '../async/map-concurrently.ts'
-import { type ProbeRun, parseAnswers, tasksToRepeat } from '../verify/probe/probe-results.ts'
+import { type Answer, type ProbeRun, parseAnswers, tasksToRepeat } from '../verify/probe/probe-results.ts'
 import { encodeTask, type ProbePod, type ProbeTask } from '../verify/probe/probe-tasks.ts'
 
 /** Runs the script of a probe with these tasks. */
@@ -57,16 +57,27 @@ export async function repeatVips(
 
 /** Pure: VIPs that no probe of any node got an answer for, or that two machines answered for. */
 function unsettledVips(runs: readonly ProbeRun[]): ReadonlySet<string> {
+  const groups = neighbourAnswers(runs)
+  const isUnsettled = ([, group]: readonly [string, readonly Answer[]]): boolean =>
+    isSilent(group) || group.some(({ values }) => values.length > 1)
+  return new Set([...groups].filter(isUnsettled).map(([key]) => key))
+}
+
+/** Pure: the addresses of VIPs that no probe of any node got an answer for. */
+export function silentVips(runs: readonly ProbeRun[]): readonly string[] {
+  const silent = [...neighbourAnswers(runs).values()].filter(isSilent)
+  return silent.flatMap(([first]) => (first?.task.kind === 'vip' ? [first.task.address] : []))
+}
+
+function neighbourAnswers(runs: readonly ProbeRun[]): ReadonlyMap<string, readonly Answer[]> {
   const answers = runs.flatMap((run) => parseAnswers(run).answers).filter(({ task }) => isNeighbourTest(task))
-  const groups = groupBy(answers, ({ pod, task }) => vipKey({ pod }, task))
-  const isUnsettled = (key: string): boolean => {
-    const group = groups.get(key) ?? []
-    const nodes = new Set(group.map(({ pod }) => pod.node))
-    // A pod cannot see VIPs of its own node.
-    const isSilent = nodes.size > 1 && group.every(({ values }) => values.length === 0)
-    return isSilent || group.some(({ values }) => values.length > 1)
-  }
-  return new Set([...groups.keys()].filter(isUnsettled))
+  return groupBy(answers, ({ pod, task }) => vipKey({ pod }, task))
+}
+
+/** A pod cannot see VIPs of its own node. */
+function isSilent(answers: readonly Answer[]): boolean {
+  const nodes = new Set(answers.map(({ pod }) => pod.node))
+  return nodes.size > 1 && answers.every(({ values }) => values.length === 0)
 }
 
 function isNeighbourTest(task: ProbeTask): boolean {

@@ -5,7 +5,7 @@
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readData } from '../data/data.ts'
-import { repeatVips } from '../deploy/run-probes.ts'
+import { repeatVips, silentVips } from '../deploy/run-probes.ts'
 import { failure } from '../errors/failure.ts'
 import { hasErrors } from '../errors/finding.ts'
 import type { Plan } from '../plan/plan.ts'
@@ -17,6 +17,7 @@ import { announcedObjects } from './announce/announced-objects.ts'
 import { prepareAnnouncer } from './announce/announcer.ts'
 import { askDns, planDnsVips } from './announce/dns-vip.ts'
 import { type MovedVip, moveVip, planMove } from './announce/move-vip.ts'
+import { askSpeakers } from './announce/speakers.ts'
 import { applyPolicies, reapplyPolicies } from './apply-policies.ts'
 import { type Enclosure, openEnclosure } from './enclosure.ts'
 import { applyFault, type FaultName, type FaultyTopology } from './faults.ts'
@@ -218,6 +219,7 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
       ])
       return repeatVips(probes.flat(), () => sleep(VIP_PAUSE_MS, undefined, signal ? { signal } : {}))
     })
+    const accounts = await askSpeakers(silentVips(runs), nodes, signal)
     const dns = isAnswered ? planDnsVips(plan, attached) : []
     if (dns.length > 0) {
       check(dnsCheck(await phase('asking DNS on its VIP', () => askDns(dns, nodes, attached, signal)), dns.length))
@@ -226,7 +228,7 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
     const connected = { ...topology, routers }
     const findings = judgeSwitches(plan, connected, await switches.observe(built.switches.map(({ role }) => role)))
     check(switchCheck(findings, topology.switches.flatMap(({ ports }) => ports).length))
-    const checks = evaluateProbes(plan, runs, failed).filter(({ id }) => isAnswered || id !== 'probe-vips')
+    const checks = evaluateProbes(plan, runs, failed, accounts).filter(({ id }) => isAnswered || id !== 'probe-vips')
     await testLosses(attached, busybox)
     results.push(...checks)
     return await finish(reachMatrix(plan, runs))

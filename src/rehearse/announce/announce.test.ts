@@ -5,7 +5,7 @@ import { planTopology } from '../topology.ts'
 import { announcedObjects } from './announced-objects.ts'
 import { clusterSwitch, planClusterNodes } from './cluster-network.ts'
 import { parseHolder, planMove } from './move-vip.ts'
-import { lastMessage, parseSpeakerLog, unsettledAddresses } from './speaker-log.ts'
+import { describeSpeaker, lastMessage, parseSpeakerLog, unsettledAddresses } from './speaker-log.ts'
 import { speakerScript } from './speakers.ts'
 
 const clouds = [
@@ -98,6 +98,21 @@ describe('a speaker', () => {
     expect(unsettledAddresses([second, second], layer2)).toEqual(['172.17.0.80'])
     expect(unsettledAddresses([alone, both], { ...layer2, mode: 'bgp' })).toEqual([])
     expect(unsettledAddresses([second], { ...layer2, mode: 'bgp' })).toEqual(['172.17.0.80'])
+  })
+
+  it('tells what it thinks of a VIP that no node answers for', () => {
+    const vip = { node: 'worker-1', address: '172.17.0.85', service: 'vip-172-17-0-85' }
+    const announced = '{"event":"serviceAnnounced","ips":["172.17.0.85"],"ts":"2026-11-18T02:41:03Z"}'
+    const members = joined('worker-0', 'worker-1')
+    const left = '{"node event":"NodeLeave","node name":"worker-0"}'
+    expect(describeSpeaker([...members, announced].join('\n'), vip)).toBe(
+      'the speaker of worker-1 announces it since 2026-11-18T02:41:03Z, knows worker-0 and worker-1',
+    )
+    expect(describeSpeaker([...members, left, ...members].join('\n'), vip)).toBe(
+      'the speaker of worker-1 does not announce it, knows worker-1 and worker-0, has lost another one 1 time',
+    )
+    const warning = '{"level":"warn","msg":"the interfaces do not exist","service":"openstack/vip-172-17-0-85"}'
+    expect(describeSpeaker(warning, vip)).toMatch(/knows no speaker, warns "the interfaces do not exist"$/)
   })
 
   it('names the cause when it ends', () => {

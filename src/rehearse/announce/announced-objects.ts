@@ -77,7 +77,7 @@ function uniqueVips({ networks }: PlannedCloud): readonly PlannedVip[] {
 
 function vipService({ namespace }: PlannedCloud, { address }: PlannedVip) {
   const isSix = address.includes(':')
-  const name = `vip-${address.replaceAll(/[.:]+/g, '-')}`
+  const name = serviceName(address)
   const identity = { apiVersion: 'v1', kind: 'Service', metadata: { name, namespace } }
   const port = { name: 'api', port: 443, protocol: 'TCP' }
   return {
@@ -101,6 +101,10 @@ function vipService({ namespace }: PlannedCloud, { address }: PlannedVip) {
     },
     status: { ...identity, status: { loadBalancer: { ingress: [{ ip: address }] } } },
   }
+}
+
+export function serviceName(address: string): string {
+  return `vip-${address.replaceAll(/[.:]+/g, '-')}`
 }
 
 /** Speakers find each other by their pods. */

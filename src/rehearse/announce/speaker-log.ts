@@ -1,5 +1,6 @@
 /** Reads the log of a speaker, in lines of JSON: what it announces now, which speakers it knows, and why it ended. Pure. */
 import { asRecord } from '../../api/json.ts'
+import { formatCount } from '../../verify/checks/check-definition.ts'
 
 export interface SpeakerState {
   /** Addresses that it announces; a later line may withdraw them. */
@@ -35,6 +36,30 @@ export function unsettledAddresses(
     const nodes = states.filter(({ announced }) => announced.has(address)).length
     return mode === 'layer2' ? nodes !== 1 : nodes === 0
   })
+}
+
+/** What a speaker says of a VIP that no node answers for. `service` is the name of its Service. */
+export function describeSpeaker(
+  log: string,
+  { node, address, service }: SilentVip & { readonly node: string },
+): string {
+  const { announced, members } = parseSpeakerLog(log)
+  const lines = log.split('\n').map(parseLine)
+  const times = lines.filter(({ ips }) => Array.isArray(ips) && ips.includes(address)).map(({ ts }) => String(ts))
+  const losses = lines.filter((line) => line['node event'] === 'NodeLeave').length
+  const warning = lines.findLast(({ level, service: name }) => level === 'warn' && String(name).endsWith(`/${service}`))
+  const verb = announced.has(address) ? 'announces' : 'does not announce'
+  return [
+    `the speaker of ${node} ${verb} it${times.length > 0 ? ` since ${times.at(-1)}` : ''}`,
+    `knows ${[...members].join(' and ') || 'no speaker'}`,
+    ...(losses > 0 ? [`has lost another one ${formatCount(losses, 'time')}`] : []),
+    ...(warning ? [`warns "${String(warning['msg'])}"`] : []),
+  ].join(', ')
+}
+
+export interface SilentVip {
+  readonly address: string
+  readonly service: string
 }
 
 /** The last error, or the last line. */

@@ -4,10 +4,10 @@ import { type Finding, finding } from '../../errors/finding.ts'
 import { quoteShellWord } from '../../exec/shell-words.ts'
 import { vipsNotAnnounced } from '../findings.ts'
 import type { RunningNode } from '../nodes.ts'
-import { type AnnouncedObjects, SPEAKER_LABELS, speakerName } from './announced-objects.ts'
+import { type AnnouncedObjects, SPEAKER_LABELS, serviceName, speakerName } from './announced-objects.ts'
 import { type ApiServer, applyWhenServed } from './api-server.ts'
 import type { ClusterNode } from './cluster-network.ts'
-import { lastMessage, parseSpeakerLog, unsettledAddresses } from './speaker-log.ts'
+import { describeSpeaker, lastMessage, parseSpeakerLog, unsettledAddresses } from './speaker-log.ts'
 
 /** Without KVM a speaker needs most of a minute to start. */
 const ANNOUNCED_MS = 300_000
@@ -39,7 +39,7 @@ export async function announceVips(
   const deadline = performance.now() + ANNOUNCED_MS
   let isSettled = false
   for (;;) {
-    const logs = await Promise.all(nodes.map(async ({ agent }) => (await agent.run(STATE, { signal })).output))
+    const logs = await readLogs(nodes, signal)
     const unsettled = unsettledAddresses(logs.map(parseSpeakerLog), { addresses, mode })
     // Speakers that have just found each other may not have decided yet.
     if (unsettled.length === 0 && isSettled) return []
@@ -54,6 +54,27 @@ export async function announceVips(
     }
     await sleep(2000, undefined, signal ? { signal } : {})
   }
+}
+
+/** What the speakers say of VIPs that no node answers for, by address. */
+export async function askSpeakers(
+  addresses: readonly string[],
+  nodes: readonly RunningNode[],
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  if (addresses.length === 0) return new Map()
+  const logs = await readLogs(nodes, signal)
+  return new Map(
+    addresses.map((address) => {
+      const vip = { address, service: serviceName(address) }
+      const accounts = nodes.map(({ name }, index) => describeSpeaker(logs[index] ?? '', { node: name, ...vip }))
+      return [address, accounts.join('; ')]
+    }),
+  )
+}
+
+function readLogs(nodes: readonly RunningNode[], signal?: AbortSignal): Promise<readonly string[]> {
+  return Promise.all(nodes.map(async ({ agent }) => (await agent.run(STATE, { signal })).output))
 }
 
 interface SpeakerSettings {
@@ -88,6 +109,6 @@ export function speakerScript({ node, address, namespace, kubeconfig }: SpeakerS
 const ENDED = 'ended'
 /** What it announces and which speakers it knows, and whether it has ended, with the end of its log. */
 const STATE = [
-  `grep -E 'serviceAnnounced|serviceWithdrawn|node event' ${LOG}`,
+  `grep -E 'serviceAnnounced|serviceWithdrawn|node event|SetBalancer' ${LOG}`,
   `pgrep -x speaker >/dev/null || { tail -5 ${LOG}; echo ${ENDED}; }`,
 ].join('; ')

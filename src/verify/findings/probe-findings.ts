@@ -42,11 +42,21 @@ export const answeredTwice = problem<{ from: string; address: string; owner: str
   remedy: () => 'find both hardware addresses in the switch; `stackloom ip ADDRESS --live` shows the planned holder',
 })
 
-export const vipSilent = problem<{ cloud: string; slot: string; address: string; by: 'ARP' | 'ND' }>({
+export const vipSilent = problem<{
+  cloud: string
+  slot: string
+  address: string
+  by: 'ARP' | 'ND'
+  /** What the speakers say, where they were asked. */
+  account?: string | undefined
+}>({
   code: 'SL9106',
   severity: 'error',
-  message: ({ cloud, slot, address, by }) =>
-    `no node answers ${by === 'ARP' ? 'ARP' : 'neighbour discovery'} for ${address}, the VIP of ${slot} of ${cloud}`,
+  message: ({ cloud, slot, address, by, account }) => {
+    const how = by === 'ARP' ? 'ARP' : 'neighbour discovery'
+    const silence = `no node answers ${how} for ${address}, the VIP of ${slot} of ${cloud}`
+    return account === undefined ? silence : `${silence}; ${account}`
+  },
   remedy: () =>
     'check the L2Advertisement of its pool and the speakers: kubectl -n metallb-system logs -l component=speaker',
 })

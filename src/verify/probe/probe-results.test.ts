@@ -244,6 +244,9 @@ describe('evaluateProbes reports', () => {
     expect(wrong(evaluateProbes(plan, [probing(first, silent), probing(second, silent), ...rest], []))).toEqual([
       'probe-vips rhoso1 SL9106: no node answers ARP for 172.17.0.85, the VIP of rabbitmq.rabbitmq of rhoso1',
     ])
+    const accounts = new Map([['172.17.0.85', 'no speaker announces it']])
+    const explained = evaluateProbes(plan, [probing(first, silent), probing(second, silent), ...rest], [], accounts)
+    expect(wrong(explained)).toEqual([expect.stringMatching(/of rhoso1; no speaker announces it$/)])
   })
 
   it('a warning for a VIP port that accepts no connection', () => {

@@ -53,10 +53,12 @@ export function evaluateProbes(
   plan: Plan,
   probings: readonly ProbeRun[],
   unprobed: readonly FailedProbe[],
+  /** What the speakers say of VIPs that no node answers for, by address. */
+  accounts: ReadonlyMap<string, string> = new Map(),
 ): readonly CheckResult[] {
   const parsed = probings.map((run) => ({ pod: run.pod, ...parseAnswers(run) }))
   const everything = parsed.flatMap(({ answers }) => answers)
-  const site: ProbedSite = { plan, linkLocalOwners: linkLocalOwners(everything) }
+  const site: ProbedSite = { plan, accounts, linkLocalOwners: linkLocalOwners(everything) }
   const { accept } = plan.from
   return plan.clouds.flatMap(({ name }) => {
     const answers = everything.filter(({ pod }) => pod.cloud === name)
@@ -119,9 +121,10 @@ export function tasksToRepeat(run: ProbeRun): readonly ProbeTask[] {
   return [...silent.map(({ task }) => task), ...open]
 }
 
-/** The plan and the link-local addresses of all pods. */
 interface ProbedSite {
   readonly plan: Plan
+  readonly accounts: ReadonlyMap<string, string>
+  /** The link-local addresses of all pods. */
   readonly linkLocalOwners: ReadonlyMap<string, ProbePod>
 }
 
@@ -211,7 +214,7 @@ function reachFindings({ pod, task, values }: Answer, _: number, all: readonly A
 }
 
 /** A pod cannot see VIPs of its own node, so one answer to a pod of any node is enough. */
-function vipFindings(answers: readonly Answer[], cloud: string): readonly Finding[] {
+function vipFindings(answers: readonly Answer[], cloud: string, { accounts }: ProbedSite): readonly Finding[] {
   const groups = groupBy(
     answers.filter(({ task }) => task.kind === 'vip'),
     ({ task }) => encodeTask(task),
@@ -223,7 +226,7 @@ function vipFindings(answers: readonly Answer[], cloud: string): readonly Findin
     if (first?.task.kind !== 'vip' || answered || nodes.size < 2) return []
     const { slot, address, port, by } = first.task
     return by !== 'port'
-      ? [finding(vipSilent, { cloud, slot, address, by })]
+      ? [finding(vipSilent, { cloud, slot, address, by, account: accounts.get(address) })]
       : [finding(vipClosed, { cloud, slot, address, port })]
   })
 }
