@@ -53,6 +53,7 @@ const defaultTiming: ProbeTiming = { startMs: 120_000, pollMs: 1_000, repeatMs: 
 /** Tasks per exec call: they are part of its URL. */
 const TASKS_PER_CALL = 120
 const MAX_PODS = 12
+const VIP_REPEATS = 3
 
 export interface ProbeOutcome {
   readonly results: readonly CheckResult[]
@@ -136,7 +137,7 @@ async function runProbes(
   deps.say(`asking ${pods.length} probes\n`)
   await Promise.all(Array.from({ length: Math.min(MAX_PODS, pods.length) }, worker))
   const { repeatMs } = deps.timing ?? defaultTiming
-  const settled = await repeatVips(runs, () => deps.clock.sleep(repeatMs, deps.stop))
+  const settled = await repeatVips(runs, { count: VIP_REPEATS, pause: () => deps.clock.sleep(repeatMs, deps.stop) })
   deps.stop.throwIfAborted()
   return evaluateProbes(plan, settled, failed)
 }

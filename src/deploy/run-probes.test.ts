@@ -39,7 +39,7 @@ describe('VIPs', () => {
     const first = await probe('worker-0', { [`arp,${ADDRESS}`]: ['silent', 'silent', MAC] })
     const second = await probe('worker-1', {})
     let pauses = 0
-    const [answered] = await repeatVips([first.run, second.run], async () => (pauses += 1))
+    const [answered] = await repeatVips([first.run, second.run], { count: 3, pause: async () => (pauses += 1) })
     expect(lastAnswer(answered as AskedProbe)).toBe(`arp,${ADDRESS} ${MAC}`)
     expect([pauses, first.asked.length, second.asked.length]).toEqual([2, 3, 3])
   })
@@ -47,7 +47,7 @@ describe('VIPs', () => {
   it('are asked for three times more and stay silent, by ARP and ND, and ports once', async () => {
     const first = await probe('worker-0', {}, [vip, neighbour, port])
     const second = await probe('worker-1', {}, [vip, neighbour, port])
-    await repeatVips([first.run, second.run], async () => undefined)
+    await repeatVips([first.run, second.run], { count: 3, pause: async () => undefined })
     expect(first.asked.filter((word) => word.startsWith('arp,'))).toHaveLength(4)
     expect(second.asked.filter((word) => word.startsWith('nd,'))).toHaveLength(4)
     expect(first.asked.filter((word) => word.startsWith('tcp,'))).toHaveLength(1)
@@ -63,7 +63,7 @@ describe('VIPs', () => {
   it('are asked for again when two machines answered', async () => {
     const first = await probe('worker-0', { [`arp,${ADDRESS}`]: [`${MAC} ${OTHER}`, OTHER] })
     const second = await probe('worker-1', {})
-    const [answered] = await repeatVips([first.run, second.run], async () => undefined)
+    const [answered] = await repeatVips([first.run, second.run], { count: 3, pause: async () => undefined })
     expect(lastAnswer(answered as AskedProbe)).toBe(`arp,${ADDRESS} ${OTHER}`)
   })
 
@@ -71,8 +71,11 @@ describe('VIPs', () => {
     const first = await probe('worker-0', { [`arp,${ADDRESS}`]: [MAC] })
     const second = await probe('worker-1', {})
     const alone = await probe('worker-2', {})
-    await repeatVips([first.run, second.run], () => Promise.reject(new Error('no pause is needed')))
-    await repeatVips([alone.run], () => Promise.reject(new Error('no pause is needed')))
+    await repeatVips([first.run, second.run], {
+      count: 3,
+      pause: () => Promise.reject(new Error('no pause is needed')),
+    })
+    await repeatVips([alone.run], { count: 3, pause: () => Promise.reject(new Error('no pause is needed')) })
     expect([first.asked.length, second.asked.length, alone.asked.length]).toEqual([1, 1, 1])
   })
 
@@ -80,7 +83,7 @@ describe('VIPs', () => {
     const first = await probe('worker-0', {})
     const second = await probe('worker-1', {})
     const ended = { ...first.run, ask: () => Promise.reject(new Error('the pod ended')) }
-    const [run] = await repeatVips([ended, second.run], async () => undefined)
+    const [run] = await repeatVips([ended, second.run], { count: 3, pause: async () => undefined })
     expect(run?.output).toBe(first.run.output)
   })
 })

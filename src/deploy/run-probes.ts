@@ -29,8 +29,13 @@ function encodeTasks(tasks: readonly ProbeTask[]): readonly string[] {
   return [...new Set(tasks.map(encodeTask))]
 }
 
-const VIP_REPEATS = 3
 const PROBES_AT_A_TIME = 6
+
+export interface VipRepeats {
+  /** How often a VIP is asked for again at most. */
+  readonly count: number
+  readonly pause: () => Promise<unknown>
+}
 
 /**
  * Asks for VIPs again that have no answer or two. Speakers that miss a message of another one take its VIPs over and give them
@@ -38,10 +43,10 @@ const PROBES_AT_A_TIME = 6
  */
 export async function repeatVips(
   probes: readonly AskedProbe[],
-  pause: () => Promise<unknown>,
+  { count, pause }: VipRepeats,
 ): Promise<readonly ProbeRun[]> {
   let asked = probes
-  for (let repeat = 0; repeat < VIP_REPEATS; repeat += 1) {
+  for (let repeat = 0; repeat < count; repeat += 1) {
     const unsettled = unsettledVips(asked)
     if (unsettled.size === 0) break
     await pause()

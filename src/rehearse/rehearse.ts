@@ -88,8 +88,9 @@ export interface Rehearsal {
   readonly keptBy?: number
 }
 
-/** Time for speakers on a busy machine to agree. */
+/** Together three minutes for speakers on a busy machine to agree and to answer, as for the move of a VIP. */
 const VIP_PAUSE_MS = 10_000
+const VIP_REPEATS = 15
 
 export async function rehearse(request: RehearseRequest, context: BuildContext): Promise<Rehearsal> {
   const { notify, signal } = context
@@ -217,7 +218,8 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
         probePods(plan, nodes, attached, { ...options, hosts }),
         probeHosts(plan, hosts, attached, { ...options, enclosure, busybox }),
       ])
-      return repeatVips(probes.flat(), () => sleep(VIP_PAUSE_MS, undefined, signal ? { signal } : {}))
+      const pause = () => sleep(VIP_PAUSE_MS, undefined, signal ? { signal } : {})
+      return repeatVips(probes.flat(), { count: VIP_REPEATS, pause })
     })
     const accounts = await askSpeakers(silentVips(runs), nodes, signal)
     const dns = isAnswered ? planDnsVips(plan, attached) : []

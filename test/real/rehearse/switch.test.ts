@@ -1,18 +1,35 @@
-/** The switch of a rehearsal without machines: what hosts send over TCP arrives, and stays on its VLAN. */
+/** The switch of a rehearsal without machines: hosts send over TCP and stay on their VLAN, and find addresses that are used twice. */
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { readData } from '../../../src/data/data.ts'
 import { type Enclosure, openEnclosure } from '../../../src/rehearse/enclosure.ts'
 import type { RehearsedHost } from '../../../src/rehearse/hosts/host-plan.ts'
-import { connectHosts } from '../../../src/rehearse/hosts/hosts.ts'
+import { connectHosts, probeHosts } from '../../../src/rehearse/hosts/hosts.ts'
 import { ensureOpenVswitch } from '../../../src/rehearse/image/unpacked-packages.ts'
-import { startSwitch } from '../../../src/rehearse/switch/switch.ts'
+import { type RunningSwitch, startSwitch } from '../../../src/rehearse/switch/switch.ts'
+import { evaluateProbes } from '../../../src/verify/probe/probe-results.ts'
 import { sandboxContext } from '../../sandbox-context.ts'
 import { requireRehearsal } from './prepared.ts'
+import { widePlan } from './small-plan.ts'
 
-function host(name: string, vlan: number, address: string): RehearsedHost {
+function host(name: string, vlan: number, ...prefixed: readonly string[]): RehearsedHost {
   const plug = { kind: 'machine', name, role: 'main', vlan, addresses: [] } as const
-  const place = { cloud: 'rhoso1', network: 'internalapi', node: name, namespace: 'openstack', name }
-  return { ...place, addresses: [address], prefixed: [`${address}/24`], mtu: 1500, plug }
+  const place = { cloud: 'rhoso1', network: 'storage', node: name, namespace: 'openstack', name }
+  return { ...place, addresses: prefixed.map((text) => text.replace(/\/.*/, '')), prefixed, mtu: 1500, plug }
+}
+
+/** A switch in an enclosure, with busybox beside it. */
+async function withSwitch(
+  work: (enclosure: Enclosure, switches: RunningSwitch, busybox: string) => Promise<void>,
+): Promise<void> {
+  const folder = await ensureOpenVswitch(sandboxContext())
+  const enclosure = await openEnclosure()
+  try {
+    const switches = await startSwitch(enclosure, folder, [{ role: 'main', ports: [] }])
+    await work(enclosure, switches, path.join(folder, 'bin/busybox'))
+  } finally {
+    await enclosure.close()
+  }
 }
 
 /** Listens on the first host, sends a line from another one, and returns what arrived. */
@@ -28,20 +45,37 @@ describe('the switch of a rehearsal', { timeout: 300_000 }, () => {
   beforeEach(requireRehearsal)
 
   it('carries TCP between hosts of a VLAN, with checksums, and nothing between two VLANs', async () => {
-    const folder = await ensureOpenVswitch(sandboxContext())
-    const busybox = path.join(folder, 'bin/busybox')
-    const enclosure = await openEnclosure()
-    try {
-      const switches = await startSwitch(enclosure, folder, [{ role: 'main', ports: [] }])
+    await withSwitch(async (enclosure, switches, busybox) => {
       await connectHosts(enclosure, switches, [
-        host('h0', 20, '172.17.0.100'),
-        host('h1', 20, '172.17.0.101'),
-        host('h2', 30, '172.17.0.102'),
+        host('h0', 20, '172.17.0.100/24'),
+        host('h1', 20, '172.17.0.101/24'),
+        host('h2', 30, '172.17.0.102/24'),
       ])
       expect(await send(enclosure, busybox, 'h1')).toBe('hello\n')
       expect(await send(enclosure, busybox, 'h2')).toBe('')
-    } finally {
-      await enclosure.close()
-    }
+    })
+  })
+
+  it('shows an address that two machines have, in both families', async () => {
+    await withSwitch(async (enclosure, switches, busybox) => {
+      const taken = ['172.18.0.100/24', 'fd00:cccc::100/64']
+      await switches.plug({ kind: 'machine', name: 'x0', role: 'main', vlan: 20, addresses: taken })
+      const hosts = [host('h0', 20, ...taken), host('h1', 20, '172.18.0.101/24', 'fd00:cccc::101/64')]
+      await connectHosts(enclosure, switches, hosts)
+      const plan = widePlan()
+      const runs = await probeHosts(plan, hosts, [], { program: readData('probe.sh'), enclosure, busybox })
+      const findings = evaluateProbes(plan, runs, []).flatMap((result) => result.findings)
+      const twice = findings.filter(({ code }) => code === 'SL9105').map(({ message }) => message)
+      expect(twice).toContainEqual(
+        expect.stringMatching(/^the pod itself, [0-9a-f:]{17} answer for 172\.18\.0\.100 .* of rhoso1\/storage on h0$/),
+      )
+      // The kernel tests IPv6 addresses itself and does not say which machine has one.
+      expect(twice).toContainEqual(
+        expect.stringMatching(
+          /^the pod itself, another machine answer for fd00:cccc::100 .* of rhoso1\/storage on h0$/,
+        ),
+      )
+      expect(twice.filter((message) => message.includes('::101') || message.includes('.101'))).toEqual([])
+    })
   })
 })
