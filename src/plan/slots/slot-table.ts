@@ -61,25 +61,31 @@ function findServices({ nodes, root }: FieldGraph): readonly string[] {
 
 function findSlots({ nodes, root }: FieldGraph): readonly Slot[] {
   const found: Slot[] = []
+  // Most fields are below many others; whether a slot is below one depends on its node and its key only.
+  const withoutSlots = new Set<string>()
   const visit = (id: number, path: readonly string[]): void => {
+    const before = found.length
+    const last = path.at(-1) ?? ''
+    if (withoutSlots.has(`${id} ${last}`)) return
     for (const [key, child] of Object.entries(nodes[id]?.fields ?? {})) {
-      const below = [...path, key]
-      const shape = key === '*' ? undefined : shapeOf(below, nodes[child], nodes)
-      if (shape) found.push({ path: below, shape, service: below[0] ?? key })
-      else visit(child, below)
+      const shape = key === '*' ? undefined : shapeOf(last, key, nodes[child], nodes)
+      if (shape) found.push({ path: [...path, key], shape, service: path[0] ?? key })
+      else visit(child, [...path, key])
     }
+    if (found.length === before) withoutSlots.add(`${id} ${last}`)
   }
   visit(root, [])
   return found
 }
 
-/** The shape of the slot at this path, or undefined where there is none. */
+/** The shape of the slot with this key below this parent, or undefined where there is none. */
 function shapeOf(
-  path: readonly string[],
+  parent: string,
+  key: string,
   node: FieldNode | undefined,
   nodes: FieldGraph['nodes'],
 ): SlotShape | undefined {
-  const end = path.slice(-2).join('.')
+  const end = `${parent}.${key}`
   const each = nodes[node?.fields['*'] ?? -1]
   if (end === 'override.service') {
     if (takesService(node)) return 'single'
@@ -88,8 +94,8 @@ function shapeOf(
   // Newer operators give RabbitMQ's single pods a Service each.
   if (end === 'override.services' || end === 'podOverride.services') return takesService(each) ? 'list' : undefined
   if (end === 'logging.annotations') return 'annotations'
-  if (path.at(-1) === 'externalEndpoint') return hasPool(node) ? 'external-single' : undefined
-  if (path.at(-1) !== 'externalEndpoints' || !hasPool(each)) return undefined
+  if (key === 'externalEndpoint') return hasPool(node) ? 'external-single' : undefined
+  if (key !== 'externalEndpoints' || !hasPool(each)) return undefined
   return each?.fields['endpoint'] === undefined ? 'external-list' : 'external-endpoints'
 }
 
