@@ -16,6 +16,7 @@ import { ownCrds } from '../src/sandbox/crds/own-crds.ts'
 import { planText } from '../test/site.ts'
 import { commandPages } from './command-pages.ts'
 import { compatibilityPage } from './compatibility-page.ts'
+import { fastSchemas } from './fast-schemas.ts'
 import { crdPage, type FileSchema, filePage, type KindSchema } from './file-pages.ts'
 import { findingPages } from './finding-pages.ts'
 import { importGraph } from './import-graph.ts'
@@ -95,6 +96,7 @@ async function generatedFiles(): Promise<Pages> {
     ['docs/pictures/topology.svg', drawTopology(plan)],
     // For callers that only check whether a code exists: the catalogue with its descriptions is slow to load.
     ['data/finding-codes.json', `${JSON.stringify([...catalogue.keys()], null, 2)}\n`],
+    ['data/schemas.json', fastSchemas()],
   ])
 }
 

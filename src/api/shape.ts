@@ -20,6 +20,7 @@ import { type Finding, finding } from '../errors/finding.ts'
 import type { ValuePath } from '../yaml/locate.ts'
 import type { YamlReading } from '../yaml/read.ts'
 import { findPlaceholders } from './placeholders.ts'
+import { findReservedKeys, RESERVED } from './reserved-keys.ts'
 
 export interface ShapeResult<T> {
   /** Absent when something is wrong. */
@@ -38,7 +39,7 @@ export function checkShape<T>(
   const { value, findings, locate } = reading
   if (value === undefined) return { findings }
   if (value === null) return { findings: [finding(emptyFile, { wanted }, { where: locate([]) })] }
-  const reserved = reservedKeys(value, []).map((path) => {
+  const reserved = findReservedKeys(value).map((path) => {
     const facts = { key: RESERVED, parent: formatPath(path.slice(0, -1)) }
     return finding(reservedKey, facts, { where: reading.locateKey(path) })
   })
@@ -68,19 +69,6 @@ function placeholderFindings(paths: readonly ValuePath[], { locate }: YamlReadin
   if (!first) return []
   const places = paths.map((path) => `${formatPath(path)} (line ${locate(path).line})`)
   return [finding(placeholdersInFile, { places }, { where: locate(first) })]
-}
-
-/** Zod leaves it out of every mapping, without an issue. */
-const RESERVED = '__proto__'
-
-function reservedKeys(value: unknown, path: ValuePath): readonly ValuePath[] {
-  if (typeof value !== 'object' || value === null) return []
-  const found: ValuePath[] = Object.hasOwn(value, RESERVED) ? [[...path, RESERVED]] : []
-  for (const [key, child] of Object.entries(value)) {
-    if (typeof child !== 'object') continue
-    found.push(...reservedKeys(child, [...path, Array.isArray(value) ? Number(key) : key]))
-  }
-  return found
 }
 
 interface Context {

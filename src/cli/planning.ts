@@ -13,10 +13,15 @@ import type { LedgerEntry } from '../plan/ledger.ts'
 import { emptyLock, type Lock, lockedSlots } from '../plan/lock.ts'
 import type { Plan } from '../plan/plan.ts'
 import { planCodes, planSite } from '../plan/planner.ts'
+import { findRelease } from '../plan/release/releases.ts'
+import { builtInTable, findBuiltInTable } from '../plan/slots/built-in-crds.ts'
 import type { SlotTable } from '../plan/slots/slots.ts'
+import { readWrittenLock, writeLock } from '../plan/written-lock.ts'
 import * as renderProblems from '../render/findings.ts'
 import { judge } from '../site/accept.ts'
+import { readValidSite } from '../site/read-valid.ts'
 import type { Path, Site } from '../site/site.ts'
+import type { SiteReading } from '../site/site-reading.ts'
 import { readInput, replaceOutput } from './files.ts'
 import type { Io } from './io.ts'
 import { siteFileOption } from './site-file.ts'
@@ -76,8 +81,7 @@ export interface PlanningParts {
 }
 
 export async function planFromFiles(options: PlanningOptions, io: Io, parts: PlanningParts = {}): Promise<Planning> {
-  const { readSite } = await import('../site/read.ts')
-  const reading = readSite(parts.text ?? (await readInput(options.file, io, 'stackloom init')), options.file)
+  const reading = await readSite(parts.text ?? (await readInput(options.file, io, 'stackloom init')), options.file)
   const { site, locate } = reading
   if (!site) throw new Failure(reading.findings, 2)
   const lockFile = findLockFile(options)
@@ -101,6 +105,10 @@ export async function planFromFiles(options: PlanningOptions, io: Io, parts: Pla
   const judged = judge(found, site.accept, { locate, judges: (code) => codes.has(code) })
   const findings = options.locked && stale ? [...judged, outdatedFinding(changes, locate(['spec', 'clouds']))] : judged
   return { plan: { ...plan, findings }, before, lock, changes, lockText, lockFile, stale, findings, locate }
+}
+
+async function readSite(text: string | Uint8Array, file: string): Promise<SiteReading> {
+  return readValidSite(text, file) ?? (await import('../site/read.ts')).readSite(text, file)
 }
 
 /** For commands on a cluster: a site file in the current folder is not used implicitly, the cluster may be another one. */
@@ -134,8 +142,10 @@ interface LockFile {
 
 async function readLockFile(file: string | undefined, site: string, io: Io): Promise<LockFile> {
   if (file === undefined || !existsSync(path.resolve(io.cwd, file))) return { lock: emptyLock(site), text: undefined }
-  const { readLock } = await import('../plan/lock-file.ts')
   const text = Buffer.from(await readInput(file, io)).toString('utf8')
+  const written = readWrittenLock(text)
+  if (written) return { lock: written, text }
+  const { readLock } = await import('../plan/lock-file.ts')
   const { lock, findings } = readLock(text, file)
   if (!lock) throw new Failure(findings, 2)
   return { lock, text }
@@ -153,8 +163,6 @@ async function readSlots(
     const { slotTableFrom } = await import('./slot-source.ts')
     return slotTableFrom(crd, io, liveSlots ?? (() => Promise.reject(new TypeError('this command has no cluster'))))
   }
-  const { builtInTable, findBuiltInTable } = await import('../plan/slots/built-in-crds.ts')
-  const { findRelease } = await import('../plan/release/releases.ts')
   const { release } = cluster
   // The planner reports a name that is not known.
   if (release !== undefined) return builtInTable(findRelease(release)?.name)
@@ -173,7 +181,6 @@ function outdatedFinding(changes: readonly Change[], where: FileLocation | undef
 export async function saveLock(planning: Planning, io: Io): Promise<boolean> {
   const { lockFile, lockText, stale, lock, findings, changes } = planning
   if (lockFile === undefined || !stale || hasErrors(findings)) return false
-  const { writeLock } = await import('../plan/lock-file.ts')
   if (!(await replaceOutput(lockFile, lockText, writeLock(lock), io)))
     throw failure(lockChanged, { file: lockFile }, { exitCode: 1 })
   io.stderr(`${lockFile} is written; ${summarize(changes)}\n`)

@@ -1,7 +1,7 @@
 /**
  * The lock: which owner has which address, VLAN and name. Plain data, as it is in `site.lock.yaml`.
  *
- * Records decisions only. Reading and writing the file: `lock-file.ts`.
+ * Records decisions only. The file: `lock-file.ts` and `written-lock.ts`.
  */
 
 import { getOwn } from '../api/collections.ts'

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { listCodes, type PartialSiteSpec, planSpec } from '../../test/site.ts'
 import { diffLocks } from './changes.ts'
-import { readLock, writeLock } from './lock-file.ts'
+import { readLock } from './lock-file.ts'
 import type { Plan, PlannedNetwork } from './plan.ts'
+import { writeLock } from './written-lock.ts'
 
 const two: PartialSiteSpec = {
   clouds: [

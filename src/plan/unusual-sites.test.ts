@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { count } from '../../test/counts.ts'
 import { type PartialSiteSpec, planText, siteText } from '../../test/site.ts'
 import { diffLocks } from './changes.ts'
-import { readLock, writeLock } from './lock-file.ts'
+import { readLock } from './lock-file.ts'
 import { lookUp } from './lookup.ts'
 import { drawPlan } from './picture.ts'
+import { writeLock } from './written-lock.ts'
 
 const address = fc.constantFrom('172.17.0.5', '172.17.0.80', 'fd00:bbbb::80', '0.0.0.0', '255.255.255.255', '1', '::')
 const cidr = fc.constantFrom(

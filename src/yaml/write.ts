@@ -106,7 +106,7 @@ function formatLine(value: string, cache: ScalarCache): string {
   return text
 }
 
-function isBare(value: string): boolean {
+export function isBare(value: string): boolean {
   return (WORD.test(value) && !RESERVED.test(value)) || ADDRESS.test(value) || QUANTITY.test(value)
 }
 
@@ -120,7 +120,7 @@ function literal(value: string, indent: string): string {
   return `${mark}\n${body.join('\n')}`
 }
 
-function quoted(value: string): string {
+export function quoted(value: string): string {
   const json = JSON.stringify(value)
   return json.replace(UNPRINTABLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -1,0 +1,116 @@
+/**
+ * Checks values against the JSON Schemas in `data/schemas.json`, which are made of the zod schemas: nearly every file is
+ * right, and zod takes longer to load and to build its schemas than a small site to plan. Pure but for that file.
+ *
+ * Says only that a value fits. What is wrong with another one, if anything, zod says.
+ */
+import { readData } from '../data/data.ts'
+
+export type SchemaName = 'site' | 'lock'
+
+/** The keywords that the schemas have; `tools/fast-schemas.ts` refuses any other one. */
+export interface FastSchema {
+  readonly type?: string
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly anyOf?: readonly FastSchema[]
+  readonly properties?: Readonly<Record<string, FastSchema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: FastSchema | false
+  readonly propertyNames?: FastSchema
+  readonly items?: FastSchema
+  readonly minItems?: number
+  readonly minLength?: number
+  readonly pattern?: string
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+/** Stands for a value that does not fit; undefined is a value. */
+export const MISFIT: unique symbol = Symbol('misfit')
+
+/** The value as zod returns it, with the keys in the schema's order. */
+export function fitNamedSchema(name: SchemaName, value: unknown): unknown {
+  const schemas = JSON.parse(readData('schemas.json')) as Readonly<Record<SchemaName, FastSchema>>
+  return fitSchema(schemas[name], value)
+}
+
+export function fitSchema(schema: FastSchema, value: unknown): unknown {
+  if (schema.anyOf) return fitFirst(schema.anyOf, value)
+  if (schema.enum && !schema.enum.includes(value)) return MISFIT
+  if ('const' in schema && value !== schema.const) return MISFIT
+  switch (schema.type) {
+    case undefined:
+      return value
+    case 'object':
+      return fitObject(schema, value)
+    case 'array':
+      return fitArray(schema, value)
+    case 'string':
+      return typeof value === 'string' && fitsText(schema, value) ? value : MISFIT
+    case 'boolean':
+      return typeof value === 'boolean' ? value : MISFIT
+    case 'integer':
+      return Number.isSafeInteger(value) && fitsRange(schema, value as number) ? value : MISFIT
+    case 'number':
+      return Number.isFinite(value) && fitsRange(schema, value as number) ? value : MISFIT
+    default:
+      return MISFIT
+  }
+}
+
+function fitFirst(alternatives: readonly FastSchema[], value: unknown): unknown {
+  for (const schema of alternatives) {
+    const fitted = fitSchema(schema, value)
+    if (fitted !== MISFIT) return fitted
+  }
+  return MISFIT
+}
+
+function fitArray({ items = {}, minItems = 0 }: FastSchema, value: unknown): unknown {
+  if (!Array.isArray(value) || value.length < minItems) return MISFIT
+  const fitted: unknown[] = []
+  for (const item of value) {
+    const result = fitSchema(items, item)
+    if (result === MISFIT) return MISFIT
+    fitted.push(result)
+  }
+  return fitted
+}
+
+function fitObject(schema: FastSchema, value: unknown): unknown {
+  if (!isPlainObject(value)) return MISFIT
+  const { properties = {}, required = [], additionalProperties = {}, propertyNames } = schema
+  if (!required.every((name) => Object.hasOwn(value, name))) return MISFIT
+  const fitted: Record<string, unknown> = {}
+  for (const name in properties) {
+    if (!Object.hasOwn(value, name)) continue
+    const result = fitSchema(properties[name] as FastSchema, value[name])
+    if (result === MISFIT) return MISFIT
+    fitted[name] = result
+  }
+  for (const name of Object.keys(value)) {
+    if (Object.hasOwn(properties, name)) continue
+    // Zod leaves such a key out; readers report it.
+    if (additionalProperties === false || name === '__proto__') return MISFIT
+    if (propertyNames && fitSchema(propertyNames, name) === MISFIT) return MISFIT
+    const result = fitSchema(additionalProperties, value[name])
+    if (result === MISFIT) return MISFIT
+    fitted[name] = result
+  }
+  return fitted
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+function fitsText({ minLength = 0, pattern }: FastSchema, text: string): boolean {
+  return text.length >= minLength && (pattern === undefined || new RegExp(pattern).test(text))
+}
+
+function fitsRange({ minimum, maximum }: FastSchema, value: number): boolean {
+  return (minimum === undefined || value >= minimum) && (maximum === undefined || value <= maximum)
+}
