@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { chunkPlan, type Sources } from './chunk-plan.ts'
 
+/** Sources that are too large to be loaded by a part that does not need them. */
+const LARGE = 1_000_000
+
 /** `a: 'b c*'` is a file that imports b, and c on demand. */
-function sources(files: Readonly<Record<string, string>>): Sources {
+function sources(files: Readonly<Record<string, string>>, sizes: Readonly<Record<string, number>>): Sources {
   const imports = (words: string) =>
     words
       .split(' ')
@@ -11,11 +14,21 @@ function sources(files: Readonly<Record<string, string>>): Sources {
         path: word.replace('*', ''),
         kind: word.endsWith('*') ? 'dynamic-import' : 'import-statement',
       }))
-  return Object.fromEntries(Object.entries(files).map(([file, words]) => [file, { imports: imports(words) }]))
+  return Object.fromEntries(
+    Object.entries(files).map(([file, words]) => [file, { bytes: sizes[file] ?? LARGE, imports: imports(words) }]),
+  )
 }
 
-const freeFor = (part: string, files: Readonly<Record<string, string>>, groups: readonly (readonly string[])[] = []) =>
-  chunkPlan(sources(files), 'entry', groups).get(part)?.toSorted()
+interface Settings {
+  readonly groups?: readonly (readonly string[])[]
+  readonly sizes?: Readonly<Record<string, number>>
+}
+
+const freeFor = (
+  part: string,
+  files: Readonly<Record<string, string>>,
+  { groups = [], sizes = {} }: Settings = {},
+): readonly string[] | undefined => chunkPlan(sources(files, sizes), 'entry', groups).get(part)?.toSorted()
 
 describe('the chunk plan of a part', () => {
   it('has what is loaded before the part is demanded, but never the entry', () => {
@@ -53,8 +66,8 @@ describe('the chunk plan of a part', () => {
       'net/cidr': 'text',
       text: '',
     }
-    expect(freeFor('ip', files, [['net/']])).toEqual(['net/cidr', 'text'])
-    expect(freeFor('init', files, [['net/']])).toEqual([])
+    expect(freeFor('ip', files, { groups: [['net/']] })).toEqual(['net/cidr', 'text'])
+    expect(freeFor('init', files, { groups: [['net/']] })).toEqual([])
   })
 
   it('has groups that are reached through another group', () => {
@@ -67,10 +80,30 @@ describe('the chunk plan of a part', () => {
       'net/cidr': '',
       'plan/ledger': '',
     }
-    expect(freeFor('lab', files, [['net/'], ['yaml/'], ['plan/']])).toEqual(['net/cidr', 'net/range', 'yaml/write'])
+    expect(freeFor('lab', files, { groups: [['net/'], ['yaml/'], ['plan/']] })).toEqual([
+      'net/cidr',
+      'net/range',
+      'yaml/write',
+    ])
   })
 
   it('refuses a group that names files which are not there', () => {
-    expect(() => freeFor('ip', { entry: 'ip*', ip: '' }, [['net/']])).toThrow('net/')
+    expect(() => freeFor('ip', { entry: 'ip*', ip: '' }, { groups: [['net/']] })).toThrow('net/')
+  })
+
+  it('has small files that other parts load together with the files that it needs', () => {
+    const files = { entry: 'ip* plan* dns*', ip: 'range', plan: 'range cidr', dns: 'range cidr', range: '', cidr: '' }
+    expect(freeFor('ip', files, { sizes: { cidr: 100 } })).toEqual(['cidr'])
+    expect(freeFor('ip', files)).toEqual([])
+  })
+
+  it('has no small file that imports a large one', () => {
+    const files = { entry: 'ip* plan*', ip: 'range', plan: 'range cidr', range: '', cidr: 'table', table: '' }
+    expect(freeFor('ip', files, { sizes: { range: 100, cidr: 100 } })).toEqual([])
+  })
+
+  it('has no file of a part that shares nothing with it', () => {
+    const files = { entry: 'ip* init*', ip: 'range', init: 'starter', range: '', starter: '' }
+    expect(freeFor('init', files, { sizes: { ip: 1, init: 1, range: 1, starter: 1 } })).toEqual([])
   })
 })
