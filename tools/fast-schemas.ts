@@ -54,7 +54,10 @@ function simplify(schema: JsonSchema, definitions: Readonly<Record<string, JsonS
       if (keyword === 'anyOf') return [keyword, (value as readonly unknown[]).map(inner)]
       if (keyword === 'const' || keyword === 'enum' || keyword === 'required') return [keyword, value]
       if (keyword !== 'properties') return [keyword, inner(value)]
-      return [keyword, Object.fromEntries(Object.entries(value as JsonSchema).map(([name, it]) => [name, inner(it)]))]
+      return [
+        keyword,
+        Object.fromEntries(Object.entries(value as JsonSchema).map(([name, schema]) => [name, inner(schema)])),
+      ]
     }),
   )
 }

@@ -122,7 +122,7 @@ export const exceptions: readonly Exception[] = [
   },
   {
     found: /^whom$/,
-    file: /^src\/plan\/lock-file\.ts$/,
+    file: /^src\/plan\/written-lock\.ts$/,
     reason: 'the header of lock files, which stays byte for byte',
   },
   { found: /^wish$/, line: /'stackloom\.dev\/wish'/, reason: 'the key of an annotation on objects in clusters' },

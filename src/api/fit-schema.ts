@@ -39,23 +39,23 @@ export function fitSchema(schema: FastSchema, value: unknown): unknown {
   if (schema.anyOf) return fitFirst(schema.anyOf, value)
   if (schema.enum && !schema.enum.includes(value)) return MISFIT
   if ('const' in schema && value !== schema.const) return MISFIT
+  if (schema.type === 'object') return fitObject(schema, value)
+  if (schema.type === 'array') return fitArray(schema, value)
+  return schema.type === undefined || fitsScalar(schema, value) ? value : MISFIT
+}
+
+function fitsScalar(schema: FastSchema, value: unknown): boolean {
   switch (schema.type) {
-    case undefined:
-      return value
-    case 'object':
-      return fitObject(schema, value)
-    case 'array':
-      return fitArray(schema, value)
     case 'string':
-      return typeof value === 'string' && fitsText(schema, value) ? value : MISFIT
+      return typeof value === 'string' && fitsText(schema, value)
     case 'boolean':
-      return typeof value === 'boolean' ? value : MISFIT
+      return typeof value === 'boolean'
     case 'integer':
-      return Number.isSafeInteger(value) && fitsRange(schema, value as number) ? value : MISFIT
+      return Number.isSafeInteger(value) && fitsRange(schema, value as number)
     case 'number':
-      return Number.isFinite(value) && fitsRange(schema, value as number) ? value : MISFIT
+      return Number.isFinite(value) && fitsRange(schema, value as number)
     default:
-      return MISFIT
+      return false
   }
 }
 

@@ -3,9 +3,9 @@ import { expect, it } from 'vitest'
 import { largeSite } from '../../../bench/large-site.ts'
 import { ensureSystemNamespace, readInventory, writeInventory } from '../../../src/deploy/inventory.ts'
 import { emptyLock } from '../../../src/plan/lock.ts'
-import { writeLock } from '../../../src/plan/written-lock.ts'
 import { planSite } from '../../../src/plan/planner.ts'
 import { builtInTable } from '../../../src/plan/slots/built-in-crds.ts'
+import { writeLock } from '../../../src/plan/written-lock.ts'
 import { useCluster } from '../../cluster.ts'
 
 const cluster = useCluster({ crds: 'none' })
