@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -28,6 +28,22 @@ describe('a kept rehearsal', () => {
     const record = JSON.parse(readFileSync(file, 'utf8')) as { readonly started: string }
     expect(record.started).toMatch(/^\d+$/)
     await recordKept(paths, { site: 'lab', nodes: [], pid: 2 ** 22 + 1 })
+    expect(await findKept(paths)).toBeUndefined()
+    expect(await endKept(paths)).toBeUndefined()
+  })
+
+  it.each([
+    '',
+    '{',
+    'null',
+    '[]',
+    '{"pid":-1}',
+    '{"pid":0}',
+    '{"pid":1,"started":"1"}',
+    '{"pid":"1"}',
+    '{"pid":1e300}',
+  ])('is none, and ends no process, where the record is %j', async (record) => {
+    writeFileSync(path.join(folder, 'stackloom', 'kept-rehearsal.json'), record)
     expect(await findKept(paths)).toBeUndefined()
     expect(await endKept(paths)).toBeUndefined()
   })

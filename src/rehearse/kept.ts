@@ -2,9 +2,11 @@
  * Records the rehearsal that `--keep` leaves, finds it in a later run, and ends it. There is at most one: it holds the
  * memory of its machines.
  */
+
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { asRecord, asStrings } from '../api/json.ts'
 import { writeFileAtomically } from '../files/write-file.ts'
 import type { SandboxPaths } from '../sandbox/sandbox-context.ts'
 
@@ -28,10 +30,21 @@ export async function recordKept(
 
 /** Undefined where nothing is kept any more. */
 export async function findKept(paths: SandboxPaths): Promise<KeptRehearsal | undefined> {
-  const text = await readFile(recordFile(paths), 'utf8').catch(() => undefined)
-  if (text === undefined) return undefined
-  const kept = JSON.parse(text) as KeptRehearsal
-  return (await startTime(kept.pid)) === kept.started ? kept : undefined
+  const text = await readFile(recordFile(paths), 'utf8').catch(() => '')
+  const kept = parseRecord(text)
+  return kept && (await startTime(kept.pid)) === kept.started ? kept : undefined
+}
+
+/** Pure. A process id below 2 would mean more than one process to `kill`, and an unknown start every process that has ended. */
+function parseRecord(text: string): KeptRehearsal | undefined {
+  try {
+    const { site, nodes, pid, started } = asRecord(JSON.parse(text))
+    const isProcess = typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 1
+    if (!isProcess || typeof started !== 'string' || started === '') return undefined
+    return { site: String(site), nodes: asStrings(nodes), pid, started }
+  } catch {
+    return undefined
+  }
 }
 
 /** Ends the kept rehearsal and returns it. */
