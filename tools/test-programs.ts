@@ -13,6 +13,8 @@ const pins = {
   actionlint: { pin: 'actionlint', package: 'github.com/rhysd/actionlint/cmd/actionlint' },
   helm: { pin: 'helm', package: 'helm.sh/helm/v3/cmd/helm', ldflags: HELM_VERSION },
   'nova-templates': { pin: 'nova-templates', package: 'stackloom.dev/sandbox/nova-templates' },
+  krew: { pin: 'krew', package: 'sigs.k8s.io/krew/cmd/krew' },
+  'validate-krew-manifest': { pin: 'krew', package: 'sigs.k8s.io/krew/cmd/validate-krew-manifest' },
   'olm-bundle': { pin: 'olm-bundle', package: 'stackloom.dev/sandbox/olm-bundle' },
   /** Podman's generator of units. */
   quadlet: { pin: 'quadlet', package: 'github.com/containers/podman/v5/cmd/quadlet', tags: 'remote' },

@@ -5,9 +5,12 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { ensurePrograms } from '../../../src/sandbox/build/ensure-programs.ts'
 import { nodePath } from '../../../tools/node-versions.ts'
 import { makeRelease } from '../../../tools/release.ts'
 import { NODE } from '../../../tools/release-executable.ts'
+import { findTestProgram } from '../../../tools/test-programs.ts'
+import { sandboxContext } from '../../sandbox-context.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 })
 
@@ -87,5 +90,27 @@ describe('a release', () => {
     execFileSync('tar', ['-xzf', archive, '-C', folder])
     const program = path.join(folder, 'stackloom-9.8.7-linux-x64/bin/stackloom')
     expect(execFileSync(program, ['--version'], { encoding: 'utf8', env: { HOME: folder } })).toBe('9.8.7\n')
+  })
+
+  it('is installed by krew as a plugin of kubectl, by the checksum in its manifest', async (ctx) => {
+    if (!withExecutable) ctx.skip('built by `make test SUITE=packages` only')
+    const krew = (await findTestProgram('krew')) ?? ctx.skip('krew is not built; `make test SUITE=packages` builds it')
+    const { kubectl } = await ensurePrograms(['kubectl'], sandboxContext())
+    const root = path.join(folder, 'krew')
+    const env = { HOME: folder, KREW_ROOT: root, PATH: `${root}/bin:${process.env['PATH']}` }
+    const archive = path.join(first, 'stackloom-9.8.7-linux-x64.tar.gz')
+    execFileSync(krew, ['install', `--manifest=${path.join(first, 'krew.yaml')}`, `--archive=${archive}`], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    expect(execFileSync(kubectl, ['stackloom', '--version'], { encoding: 'utf8', env })).toBe('9.8.7\n')
+    // The manifest has the checksum of this archive, so krew takes no other.
+    const other = path.join(first, 'stackloom-operator-9.8.7.tgz')
+    const wrong = spawnSync(krew, ['install', `--manifest=${path.join(first, 'krew.yaml')}`, `--archive=${other}`], {
+      env: { ...env, KREW_ROOT: path.join(folder, 'other-krew') },
+      encoding: 'utf8',
+    })
+    expect(wrong.status).not.toBe(0)
+    expect(wrong.stderr).toContain('checksum')
   })
 })
