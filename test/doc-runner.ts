@@ -71,8 +71,13 @@ function stepPattern(index: number): RegExp {
   return new RegExp(`\\u0001${index} before\\n([^]*)\\u0001${index} run\\n([^]*)\\n\\u0001${index} end (\\d+)\\n`)
 }
 
-function findProblem({ output }: DocCommand, status: number, before: string, printed: string): string | undefined {
-  const expected = output?.some((line) => line.includes('error SL')) ? [1, 2] : [0]
+function findProblem(
+  { output, exit }: DocCommand,
+  status: number,
+  before: string,
+  printed: string,
+): string | undefined {
+  const expected = exit !== undefined ? [exit] : output?.some((line) => line.includes('error SL')) ? [1, 2] : [0]
   if (!expected.includes(status)) return `ends with ${status}: ${before}${printed}`
   const difference = output && findOutputDifference(output, printed.trimEnd().split('\n'))
   return difference === undefined ? undefined : `does not print: ${difference}\n${printed}`

@@ -1,6 +1,7 @@
 /** Generates the table of versions that Stackloom is tested with, from the pins. Pure but for reading them. */
 import { readFileSync } from 'node:fs'
 import { loadReleases } from '../src/plan/release/releases.ts'
+import { NMSTATECTL_VERSION } from '../src/rehearse/image/nmstatectl.ts'
 import { nodeVersions } from './node-versions.ts'
 
 interface Row {
@@ -43,7 +44,7 @@ function rows(): readonly Row[] {
     {
       what: 'Kubernetes',
       version: readPin('kubernetes', 'k8s.io/kubernetes'),
-      how: `${RUNS}: API server, controller manager`,
+      how: `${RUNS}: API server, controller manager, scheduler, kubelet, kube-proxy`,
     },
     { what: 'etcd', version: readPin('etcd', 'go.etcd.io/etcd/server/v3'), how: RUNS },
     {
@@ -52,6 +53,14 @@ function rows(): readonly Row[] {
       how: `${RUNS}: controller, speaker, webhooks`,
     },
     { what: 'whereabouts', version: readPin('whereabouts', 'github.com/k8snetworkplumbingwg/whereabouts'), how: RUNS },
+    { what: 'Multus', version: readPin('multus', 'gopkg.in/k8snetworkplumbingwg/multus-cni.v4'), how: RUNS },
+    { what: 'OLM', version: readPin('olm', 'github.com/operator-framework/operator-lifecycle-manager'), how: RUNS },
+    { what: 'cert-manager', version: readPin('cert-manager', 'github.com/cert-manager/cert-manager'), how: RUNS },
+    {
+      what: 'nmstate',
+      version: NMSTATECTL_VERSION,
+      how: 'configures virtual machines in rehearsals, and judges policies',
+    },
     { what: 'kubernetes-nmstate', version: crdModule('github.com/nmstate/kubernetes-nmstate'), how: CRDS },
     { what: 'MetalLB operator', version: crdModule('github.com/metallb/metallb-operator'), how: CRDS },
     {
@@ -69,6 +78,11 @@ function rows(): readonly Row[] {
       how: 'plans the rendered configuration',
     },
     { what: 'Helm', version: readPin('helm', 'helm.sh/helm/v3'), how: 'installs, upgrades and uninstalls the chart' },
+    {
+      what: 'krew',
+      version: readPin('krew', 'sigs.k8s.io/krew'),
+      how: 'judges the plugin manifest and installs the plugin',
+    },
   ]
 }
 
@@ -82,8 +96,8 @@ What Stackloom is tested with. Generated from the pins by \`make docs\`.
 |---|---|---|
 ${lines.join('\n')}
 
-Not tested, because it does not run on one machine: OpenShift, OLM, the OpenStack operators and nmstate on nodes. Their CRDs
-and documented behaviour are; see [what the sandbox simulates](../sandbox.md#what-is-real-and-what-is-simulated). The operator
+Not tested, because it does not run on one machine: OpenShift and the OpenStack operators (the services of OpenStack run in the
+[sandbox](../sandbox.md#openstack)). Their CRDs and documented behaviour are; see [what the sandbox simulates](../sandbox.md#what-is-real-and-what-is-simulated). The operator
 needs Kubernetes 1.30 or OpenShift 4.17, because its webhooks have conditions. What a version of Stackloom promises is in
 [Versions](versions.md).
 `

@@ -46,6 +46,7 @@ describe('the commands of a page', () => {
   it('may need an answer of the reader, besides what was done before', () => {
     const page = '<!-- before: edit -->\n<!-- answer: y -->\n```console\n$ up\n```\n'
     expect(findDocCommands(page)).toEqual([{ command: 'up', line: 4, before: 'edit', answer: 'y' }])
+    expect(findDocCommands('<!-- exit: 1 -->\n```console\n$ x\n```\n')).toEqual([{ command: 'x', line: 3, exit: 1 }])
     expect(pageSandbox('# A\n\n<!-- sandbox: guide -->\n')).toBe('guide')
   })
 

@@ -5,7 +5,8 @@
  * is `<!-- commands not run: REASON -->` and counts for the whole page; `<!-- run -->` excepts a block. What the reader
  * does between two blocks, such as an edit, is `<!-- before: COMMAND -->`, which also excepts the block.
  * `<!-- sandbox: NAME -->` says that a page's commands need a cluster: all pages with one name share a sandbox and a folder.
- * `<!-- answer: KEY -->` is the key that the reader presses at a question.
+ * `<!-- answer: KEY -->` is the key that the reader presses at a question. `<!-- exit: N -->` is how every command of the block
+ * ends where that is not 0.
  */
 
 export interface DocCommand {
@@ -20,6 +21,8 @@ export interface DocCommand {
   readonly before?: string
   /** The key that the reader presses at a question. */
   readonly answer?: string
+  /** How it ends; 0 unless given, or 1 or 2 where the page shows an error. */
+  readonly exit?: number
 }
 
 /** Pages with commands for users; findings and decisions are generated or about the past. */
@@ -42,16 +45,18 @@ export function findDocCommands(page: string): readonly DocCommand[] {
   const notRun = /^<!-- commands not run: (.+?) -->$/m.exec(page)?.[1]
   return findBlocks(page).flatMap((block) => {
     const { marks } = block
-    const isRun = ['run', 'before', 'answer'].some((word) => marks.has(word))
+    const isRun = ['run', 'before', 'answer', 'exit'].some((word) => marks.has(word))
     const reason = marks.get('not run') ?? (isRun ? undefined : notRun)
     const before = marks.get('before')
     const answer = marks.get('answer')
+    const exit = marks.get('exit')
     const commands = block.kind === 'console' ? splitConsole(block) : splitScript(block)
     return commands.map((command, index) => ({
       ...command,
       ...(reason !== undefined && { notRun: reason }),
       ...(before !== undefined && index === 0 && { before }),
       ...(answer !== undefined && { answer }),
+      ...(exit !== undefined && { exit: Number(exit) }),
     }))
   })
 }
@@ -105,7 +110,7 @@ function marksAbove(lines: readonly string[], start: number): Marks {
   const marks = new Map<string, string>()
   for (let index = start - 1; index >= 0; index -= 1) {
     const line = lines[index]?.trim() ?? ''
-    const [, word, text = ''] = /^<!-- (run|not run|before|answer)(?:: (.+))? -->$/.exec(line) ?? []
+    const [, word, text = ''] = /^<!-- (run|not run|before|answer|exit)(?:: (.+))? -->$/.exec(line) ?? []
     if (word !== undefined) marks.set(word, text)
     else if (line !== '') break
   }

@@ -78,12 +78,26 @@ export function headingAnchor(heading: string): string {
     .replaceAll(' ', '-')
 }
 
-/** Vue evaluates `{{` in a page; VitePress excepts fenced blocks only, and other code shows templates of other programs too. */
+/**
+ * VitePress gives only fenced blocks a frame that scrolls, so indented blocks become fenced ones. Vue evaluates `{{` in a page;
+ * VitePress excepts fenced blocks, and code within a line shows templates of other programs too.
+ */
 const keepCode: NonNullable<MarkdownOptions['config']> = ({ renderer: { rules } }) => {
-  const { code_block, code_inline } = rules
-  rules.code_block = (...block) => code_block?.(...block).replace('<pre', '<pre v-pre') ?? ''
+  const { fence, code_inline } = rules
+  rules.code_block = (tokens, index, ...rest) => {
+    const token = tokens[index]
+    if (token) token.info = 'text'
+    return fence?.(tokens, index, ...rest) ?? ''
+  }
   rules.code_inline = (...code) => code_inline?.(...code).replace('<code', '<code v-pre') ?? ''
 }
+
+/** Long names of metrics and options must not make a table wider than the page. */
+const STYLE = '.vp-doc td code { overflow-wrap: anywhere; }'
+
+const ICON = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M2 4h12M2 8h12M2 12h12M5 2v12M11 2v12" stroke="#3451b2" stroke-width="2"/></svg>',
+)}`
 
 const HOME = 'https://stackloom.dev'
 
@@ -108,6 +122,10 @@ export function siteConfig({ index, changelog, version, base }: SiteSources): Us
     base,
     title: 'Stackloom',
     description: 'Plan, render, deploy, verify and operate OpenStack clouds',
+    head: [
+      ['style', {}, STYLE],
+      ['link', { rel: 'icon', href: ICON }],
+    ],
     markdown: { anchor: { slugify: headingAnchor }, config: keepCode },
     themeConfig: {
       search: { provider: 'local' },

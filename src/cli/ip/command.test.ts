@@ -22,7 +22,10 @@ const site = siteText({
       namespace: 'openstack',
       vips: { 'rabbitmq.rabbitmq': '172.17.0.85' },
       hosts: [{ name: 'compute-0', addresses: { internalapi: '172.17.0.111' } }, { name: 'compute-1' }],
-      networks: { storage: { nodes: { 'worker-0': '172.18.0.9' } } },
+      networks: {
+        storage: { nodes: { 'worker-0': '172.18.0.9' } },
+        tenant: { subnets: [{ cidr: '172.19.0.0/24', reserved: ['172.19.0.120'] }] },
+      },
     },
   ],
 })
@@ -55,6 +58,12 @@ describe('stackloom ip', () => {
     expect(because((await run('ip', '172.17.0.80')).io)).toBe('it was the lowest free one; no lock has it yet')
     await run('plan')
     expect(because((await run('ip', '172.17.0.80')).io)).toBe('site.lock.yaml has it')
+  })
+
+  it('says that the site file reserves an address, and which span it is left out of', async () => {
+    const { io } = await run('ip', '172.19.0.120')
+    expect(io.out()).toMatch(/^owner: +none: the site file reserves it$/m)
+    expect(io.out()).toMatch(/^span: +reserved, within 172\.19\.0\.100-172\.19\.0\.250$/m)
   })
 
   it('gives no reason for an address without a holder', async () => {

@@ -145,15 +145,27 @@ function formatAnswer(answer: Explained, colour: boolean): string {
   return formatAddressAnswer(answer)
 }
 
+/** Why no owner is planned. */
+const notAssigned: Readonly<Record<string, string>> = {
+  pods: 'a pod, if whereabouts gave it out',
+  reserved: 'none: the site file reserves it',
+}
+
+function formatSpan(role: string | undefined, span: string | undefined): string {
+  if (role === undefined) return 'none: between the spans'
+  if (span === undefined) return role
+  return role === 'reserved' ? `reserved, within ${span}` : `${role} ${span}`
+}
+
 function formatAddressAnswer(answer: AddressAnswer & Explained): string {
   const { address, cloud, network, subnet, segment, role, span, holders, free } = answer
   const lines = [
     ['address', address],
-    ['owner', holders.join(', ') || (role === 'pods' ? 'a pod, if whereabouts gave it out' : 'none')],
+    ['owner', holders.join(', ') || (notAssigned[role ?? ''] ?? 'none')],
     ...(answer.because === undefined ? [] : [['because', answer.because]]),
     ['cloud', `${cloud} (namespace ${answer.namespace})`],
     ['network', `${network}, ${subnet}${segment ? `, segment ${segment}` : ''}`],
-    ['span', role ? `${role}${span ? ` ${span}` : ''}` : 'none: between the spans'],
+    ['span', formatSpan(role, span)],
     ['free', formatFree(free, role)],
   ]
   return lines.map(([key, value]) => `${`${key}:`.padEnd(9)}${value}\n`).join('')

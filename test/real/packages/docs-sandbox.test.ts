@@ -2,9 +2,10 @@
  * Runs the commands of pages that need a cluster in sandboxes that the pages themselves start. Pages with the same sandbox
  * share a folder, in the order of `order`.
  */
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { runProcess } from '../../../src/exec/process.ts'
 import { ensurePrograms } from '../../../src/sandbox/build/ensure-programs.ts'
@@ -22,6 +23,12 @@ const order: Readonly<Record<string, readonly string[]>> = {
     'docs/guide/deploy.md',
     'docs/guide/verify.md',
     'docs/guide/doctor.md',
+    'docs/guide/metallb-pools.md',
+    'docs/guide/add-node.md',
+    'docs/guide/hosts.md',
+    'docs/guide/certificates.md',
+    'docs/guide/leaked-addresses.md',
+    'docs/guide/backup.md',
     'docs/guide/alerts.md',
     'docs/guide/releases.md',
     'docs/guide/import.md',
@@ -55,6 +62,7 @@ it.for(Object.entries(order))(
     const place = await takeClusterSlot()
     const cwd = path.join(folder, name)
     makeReaderFolder(cwd)
+    await writeBackupKey(cwd)
     const env = { XDG_CACHE_HOME: path.dirname(cache) }
     const all = names.flatMap(pageCommands)
     const stop: PageCommand = { page: 'the end', line: 0, command: `stackloom sandbox reset --name ${name}` }
@@ -67,6 +75,13 @@ it.for(Object.entries(order))(
     }
   },
 )
+
+/** As `age-keygen` of the guide to backups writes it. */
+async function writeBackupKey(cwd: string): Promise<void> {
+  const identity = await generateIdentity()
+  writeFileSync(path.join(cwd, 'key.txt'), `${identity}\n`)
+  writeFileSync(path.join(cwd, 'recipient.txt'), `${await identityToRecipient(identity)}\n`)
+}
 
 function pageCommands(name: string): readonly PageCommand[] {
   return findDocCommands(pages.find((page) => page.name === name)?.text ?? '')

@@ -51,6 +51,11 @@ it('the pages show templates of other programs unchanged, no others, and no comm
   expect([...pages].filter(([, html]) => html.includes('&lt;!--')).map(([name]) => name)).toEqual([])
 })
 
+it('every block of code has a frame that scrolls, so that no page is wider than a phone', () => {
+  const bare = [...pages].filter(([, html]) => /(?<!<\/span>)<pre(?! class="shiki)/.test(html))
+  expect(bare.map(([name]) => name)).toEqual([])
+})
+
 it('the site has a search index, a dark mode, and the version of the program', () => {
   const scripts = filesBelow(folder, 'assets').filter((file) => file.includes('localSearchIndex'))
   expect(scripts).toHaveLength(1)
