@@ -2,6 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 NODE_TS := node --import tsx
+STARTED := $(shell date +%s)
 
 .PHONY: node_modules help build demo test soak lint format docs bench clean setup release site
 
@@ -19,8 +20,8 @@ build: node_modules ## build the program that bin/stackloom runs
 setup: build ## install what the tests need: Debian packages (as root), the sandbox's programs
 	@$(NODE_TS) tools/setup.ts
 
-demo: build ## deploy two clouds on this machine, with a real API server and no cluster
-	@$(NODE_TS) tools/demo.ts
+demo: node_modules ## deploy two clouds on this machine, with a real API server and no cluster
+	@DEMO_STARTED=$(STARTED) $(NODE_TS) tools/demo.ts
 
 lint: node_modules ## check types, style, imports, generated pages and unused code
 	@node_modules/.bin/tsc

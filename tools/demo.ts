@@ -4,7 +4,7 @@
  * What needs no cluster comes first, while the programs of the cluster are prepared. The API server and MetalLB are real, and
  * where pods can run and their programs are built, also the nodes; OLM, nmstate and the OpenStack operators are simulated.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pc from 'picocolors'
@@ -56,6 +56,14 @@ function releaseNotices(): void {
 const print = (text = ''): void => io.stdout(`${text}\n`)
 const heading = (text: string): void => print(`\n${bold(text)}`)
 
+/** When `make demo` was typed; npm packages may have been installed since. */
+const begun = Number(process.env['DEMO_STARTED'] ?? Date.now() / 1000) * 1000
+
+function elapsed(): string {
+  const seconds = Math.round((Date.now() - begun) / 1000)
+  return seconds < 100 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+}
+
 /** Runs a command of the program, as a user would. */
 async function stackloom(folder: string, kubeconfig: string, ...args: readonly string[]): Promise<number> {
   print(dim(`   $ stackloom ${args.join(' ')}`))
@@ -68,11 +76,19 @@ async function demo(context: SandboxContext, folder: string): Promise<number> {
   const parts = ['core', ...standardParts, ...(pods === undefined ? (['pods'] as const) : [])] as const
   const programsNeeded = [...new Set(parts.flatMap((part) => requiredPrograms[part]))]
   // A failure is reported where the programs are needed.
-  const preparing = ensurePrograms(programsNeeded, context).catch(() => undefined)
+  const preparing = ensurePrograms(programsNeeded, context).then(
+    () => true,
+    () => false,
+  )
+  await mkdir('dist', { recursive: true })
   const shown = await showPlan(folder, io, path.resolve('dist/two-clouds.svg'))
   if (shown !== 0) return shown
+  print(dim(`   so far: ${elapsed()}, and no cluster was needed`))
   releaseNotices()
-  await preparing
+  if (await preparing) {
+    end()
+    print(dim(`   the programs of the cluster are there after ${elapsed()}`))
+  }
   const netns = (await findNamespaceProblem(context.exec)) === undefined
   await resetSandbox(NAME, context)
   const started = Date.now()
@@ -188,7 +204,7 @@ const context: SandboxContext = { ...sandboxContext(notify), signal: io.stop }
 const folder = await mkdtemp(path.join(tmpdir(), 'stackloom-demo-'))
 try {
   process.exitCode = await demo(context, folder)
-  if (process.exitCode === 0) heading('Stopped; nothing is left running')
+  if (process.exitCode === 0) heading(`Stopped; nothing is left running. ${elapsed()} in all`)
 } catch (error) {
   releaseNotices()
   end()

@@ -57,7 +57,7 @@ export function operatorImage({ folder, version, node }: ProgramParts): ImageDef
       { kind: 'copy', path: `${home}/package.json`, from: `${folder}/package.json` },
       { kind: 'copy', path: `${home}/bin`, from: `${folder}/bin` },
       // What `make release` writes is no part of the program.
-      { kind: 'copy', path: `${home}/dist`, from: `${folder}/dist`, omit: ['release'] },
+      { kind: 'copy', path: `${home}/dist`, from: `${folder}/dist`, omit: ['release', 'site'] },
     ],
     config: {
       user: '65532:65532',
