@@ -114,8 +114,8 @@ function SearchField(): JSX.Element {
           type="search"
           name="q"
           data-search
-          aria-label="Search an address, or the name of a host, node or slot"
-          placeholder="Owner of an address, host, node or slot  s"
+          aria-label="Search an address, or the name of a host, node, slot or Service"
+          placeholder="Owner of an address, host, slot or Service  s"
           value={route.value.view === 'search' ? param('q') : ''}
         />
       </form>

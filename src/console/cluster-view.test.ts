@@ -55,11 +55,23 @@ describe('the view of a cluster', () => {
     expect(memory.requests.filter((request) => request === 'list Service')).toHaveLength(1)
   })
 
+  const managedFields = [
+    { manager: 'a', operation: 'Update', apiVersion: 'v1', time: '2026-01-01T00:00:00Z', fieldsV1: { 'f:spec': {} } },
+  ] as const
+
+  it('keeps which fields a manager wrote of a kind whose fields are compared', async () => {
+    const { memory, view: opened } = open()
+    await memory.client.create({
+      ...POOL,
+      metadata: { name: 'internalapi', namespace: 'metallb-system', managedFields },
+    })
+    await opened.watch([{ kind: POOL }])
+    const [stored] = opened.index().all('metallb.io/IPAddressPool')
+    expect(stored?.metadata.managedFields).toEqual(managedFields)
+  })
+
   it('keeps when a manager wrote, without the fields', async () => {
     const { memory, view: opened } = open()
-    const managedFields = [
-      { manager: 'a', operation: 'Update', apiVersion: 'v1', time: '2026-01-01T00:00:00Z', fieldsV1: { 'f:spec': {} } },
-    ] as const
     await memory.client.create(service('keystone-internal', { managedFields }))
     await opened.watch([{ kind: SERVICE }])
     const [stored] = opened.index().all('Service')

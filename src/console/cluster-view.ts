@@ -316,7 +316,7 @@ function trimObject(object: KubeObject): KubeObject {
   const { managedFields, annotations, ...rest } = metadata
   const kept = Object.entries(annotations ?? {}).filter(([name]) => name !== LAST_APPLIED)
   const isMany = manyKinds.has(groupKind)
-  const fields = isMany ? managedFields?.map(withoutFields) : managedFields
+  const fields = managedFields?.map(isMany ? withoutFields : packFields)
   const trimmed = {
     ...object,
     metadata: {
@@ -331,6 +331,14 @@ function trimObject(object: KubeObject): KubeObject {
 function withoutFields(entry: ManagedFields): ManagedFields {
   const { fieldsV1: _, ...rest } = entry
   return rest
+}
+
+/** As text until they are read: a node set of 250 hosts has thousands of small objects there, each of another shape. */
+function packFields(entry: ManagedFields): ManagedFields {
+  const { fieldsV1, ...rest } = entry
+  if (!fieldsV1) return entry
+  const text = JSON.stringify(fieldsV1)
+  return Object.defineProperty(rest, 'fieldsV1', { get: () => JSON.parse(text), enumerable: true })
 }
 
 /** Events come by the thousand; their text is what rules read. */

@@ -117,7 +117,7 @@ function RunPage({ document, events, runs }: RunPageProps): JSX.Element {
 function CriticalLegend({ layout }: { readonly layout: string }): JSX.Element {
   return (
     <span class="legend">
-      <span class={`swatch critical ${layout}`} />
+      <span class={`swatch critical on-${layout}`} />
       critical path
     </span>
   )

@@ -21,7 +21,7 @@ export function SearchView(): JSX.Element {
     query === '' ? '' : `${fillRoute('search')}?q=${encodeURIComponent(query)}`,
     (event) => event.kind === 'changed' && event.route === 'network',
   )
-  if (query === '') return <Empty title="Type an address, or the name of a host, node or slot" />
+  if (query === '') return <Empty title="Type an address, or the name of a host, node, slot or Service" />
   if (!value) return problem ? <LoadProblem problem={problem} /> : <Loading />
   return <Answers document={value} />
 }

@@ -23,6 +23,11 @@ import { Drawing } from './topology-map.tsx'
 /** More clouds than this are drawn one at a time. */
 const ALL_DRAWN = 8
 
+const choices: readonly (readonly [value: string, title: string])[] = [
+  ['touches', 'What it touches'],
+  ['l2', 'Its L2 domain'],
+]
+
 export function TopologyView(): JSX.Element {
   return (
     <WithDocument view="topology" loaded={useDocument('topology')}>
@@ -38,11 +43,14 @@ function Topology({ document }: { readonly document: TopologyDocument }): JSX.El
     selected === '' ? '' : fillRoute('topologyItem', { item: selected }),
     (event) => event.kind === 'changed' && event.route === 'topologyItem',
   )
+  // Of a segment its L2 domain is the first question.
+  const isSegment = selected.startsWith('segment:')
+  const marksL2 = (show || (isSegment ? 'l2' : 'touches')) === 'l2'
   const lit = useMemo(() => {
-    if (chosen) return new Set(show === 'l2' ? chosen.l2 : chosen.touches)
+    if (chosen) return new Set(marksL2 ? chosen.l2 : chosen.touches)
     if (filter === '') return undefined
     return new Set(items.filter((item) => matchesItem(filter, item)).map(({ id }) => id))
-  }, [chosen, show, filter, items])
+  }, [chosen, marksL2, filter, items])
   const clouds = useMemo(() => items.filter(({ kind }) => kind === 'cloud'), [items])
   const cloud = param('cloud') || (clouds.length > ALL_DRAWN ? (clouds[0]?.cloud ?? '') : '')
   const drawn = useMemo(() => {
@@ -59,14 +67,7 @@ function Topology({ document }: { readonly document: TopologyDocument }): JSX.El
         <Filter label="Mark matching items" shown={matching} total={items.length} />
         {selected !== '' && (
           <>
-            <Choice
-              label="What is marked"
-              name="show"
-              values={[
-                ['', 'What it touches'],
-                ['l2', 'Its L2 domain'],
-              ]}
-            />
+            <Choice label="What is marked" name="show" values={isSegment ? choices.toReversed() : choices} />
             <a href={linkTo('topology', { filter, cloud: param('cloud') })}>Clear the selection</a>
             {chosen?.falls.text && <p role="status">{chosen.falls.text}</p>}
           </>

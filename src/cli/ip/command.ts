@@ -34,7 +34,7 @@ function defineShow(command: Command, { io, act }: CommandContext): void {
     'stackloom ip keystone.internal -o json',
     'stackloom ip 172.17.0.80 --live    # the holder in the cluster, and since when',
   ])
-    .argument('<address-or-name>', 'address, or name of a host, node or slot')
+    .argument('<address-or-name>', 'address, or name of a host, node, slot or Service')
     .option('--live', 'also show the holder in the cluster, and since when')
     .option('--from <dir>', 'with --live: a folder of dumps instead of a cluster')
     .addOption(outputOption(['table', 'json', 'yaml']))

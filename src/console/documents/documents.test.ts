@@ -109,7 +109,10 @@ describe('the topology', () => {
 
   it('lists what a segment carries in one L2 domain', () => {
     const item = planOnly.topologyItem as TopologyItemDocument
-    expect(item.l2).toContain('network:rhoso1/internalapi')
+    expect(item.l2).toEqual(
+      expect.arrayContaining(['network:rhoso1/internalapi', 'pool:openstack-internalapi', 'node:worker-2']),
+    )
+    expect(item.l2.filter((id) => /^(network:rhoso2|cloud:)/.test(id))).toEqual([])
     expect(item.falls.clouds).toEqual(['rhoso1'])
     expect(item.touches).not.toContain('cloud:rhoso2')
   })

@@ -46,7 +46,7 @@ export const topologyItemDocument = z.object({
   label: z.string(),
   /** Ids of items and edges that it touches in all clouds, itself included. */
   touches: list(z.string()),
-  /** For an item on a segment: everything on the same L2 domain. */
+  /** For an item on a segment: everything on the same L2 domain, with the nodes that carry it. */
   l2: list(z.string()),
   /** What fails when this node or segment fails. */
   falls: z.object({ clouds: list(z.string()), vips: list(z.string()), hosts: list(z.string()), text: z.string() }),

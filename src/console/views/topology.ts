@@ -266,6 +266,7 @@ export function buildTopologyItem(
             .filter(({ to }) => /^(bridge|network|pool|vip):/.test(to))
             .map((way) => ({ next: way.to, way: way.id })),
         ),
+        ...walk(segment, (place) => (backward.get(place) ?? []).map((way) => ({ next: way.from, way: way.id }))),
       ])
   return {
     command: commandLine('plan', '--topology', 'topology.svg'),

@@ -81,6 +81,65 @@ describe('every view', () => {
 })
 
 describe('the page', () => {
+  it('loads nothing from elsewhere, and keeps what it shows without its server', async () => {
+    const { page, errors } = await openPage()
+    const requested: string[] = []
+    page.on('request', (request) => void requested.push(new URL(request.url()).origin))
+    await forEachView(page, async () => undefined)
+    expect([...new Set(requested)]).toEqual([new URL(server.url()).origin])
+    expect(errors).toEqual([])
+    await page.context().setOffline(true)
+    await page.evaluate("location.hash = '#/overview'")
+    await page.waitForSelector('table >> text="rhoso2"')
+    await page.evaluate("location.hash = '#/addresses'")
+    await page.waitForSelector('.bars')
+  }, 240_000)
+
+  it('prints every view on white without menu and buttons, and nothing is cut off', async () => {
+    const { page } = await openPage({ colorScheme: 'dark' })
+    await page.emulateMedia({ media: 'print' })
+    await page.setViewportSize({ width: 794, height: 1123 })
+    await forEachView(page, async (name) => {
+      expect(await page.locator('nav, button').filter({ visible: true }).count(), name).toBe(0)
+      const [colour, cut] = await page.evaluate<readonly [string, number]>(`[
+        getComputedStyle(document.querySelector('main')).color,
+        [...document.querySelectorAll('.log, .output, .map')].filter((part) => part.scrollHeight > part.clientHeight + 1).length,
+      ]`)
+      expect([name, colour, cut]).toEqual([name, 'rgb(24, 32, 42)', 0])
+    })
+    expect((await page.pdf({ format: 'A4' })).length).toBeGreaterThan(10_000)
+  }, 240_000)
+
+  it('is announced to a screen reader: the view, its title and what changes', async () => {
+    const { page } = await openPage()
+    await forEachView(page, async (name) => {
+      expect(await page.getByRole('main').getByRole('heading', { level: 1 }).count(), name).toBe(1)
+      expect(await page.evaluate<string>('document.title'), name).toMatch(/ · Stackloom$/)
+      const unnamed = await page.evaluate<number>(`
+        [...document.querySelectorAll('table, [role=table]')].filter(
+          (table) => !(table.caption?.textContent || table.getAttribute('aria-label')),
+        ).length`)
+      expect(unnamed, name).toBe(0)
+    })
+    await page.keyboard.press('2')
+    await page.waitForSelector('.bars')
+    expect(await page.evaluate<string>('document.activeElement?.tagName')).toBe('MAIN')
+    expect(await page.getByRole('status').count()).toBeGreaterThan(0)
+    expect(await page.locator('.bar').first().getAttribute('aria-label')).toContain('planned')
+  }, 240_000)
+
+  it('marks the L2 domain of a VLAN, and what fails with it, by one key or click', async () => {
+    const { page } = await openPage()
+    await page.goto(`${server.url()}#/topology`)
+    await page.getByRole('link', { name: 'VLAN 20', exact: true }).click()
+    await page.waitForSelector('.item.lit')
+    const lit = await page.locator('.item.lit').allInnerTexts()
+    expect(lit.map((text) => text.split('\n').at(-1))).toContain('VLAN 20')
+    expect(await page.locator('.item.cloud.lit').count()).toBe(0)
+    expect(await page.locator('.item.dim', { hasText: 'VLAN 21' }).count()).toBe(1)
+    expect(await page.getByText(/VLAN 20 carries 1 cloud, 3 VIPs/).count()).toBeGreaterThan(0)
+  })
+
   it('is used by keys alone', async () => {
     const { page } = await openPage()
     await page.goto(server.url())
