@@ -94,8 +94,8 @@ export function useCluster(options: ClusterOptions = {}): Cluster {
     refusal = await findObstacle(options)
     const takePlace = options.second ? takeNoSlot : takeClusterSlot
     if (refusal === undefined) started = await startCluster(options, takePlace)
-    // Both slots may be in use until other test files end.
-  }, 600_000)
+    // Both slots may be in use until other test files end, which takes long in a soak; every step has a limit of its own.
+  }, 3_600_000)
   beforeEach((context) => {
     if (refusal !== undefined) context.skip(refusal)
   })
