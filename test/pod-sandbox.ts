@@ -126,10 +126,11 @@ export async function startPodSandbox(
   }
 }
 
-async function runInside(pid: number, layout: NodeLayout, where: string, command: readonly string[]): Promise<string> {
+/** Words before a command that run it in namespaces of the sandbox. */
+export function enterSandbox(pid: number, layout: NodeLayout, where: string): readonly string[] {
   const namespace =
     where === 'switch' ? layout.switchNamespace : layout.nodes.find((node) => node.name === where)?.networkNamespace
-  const words = [
+  return [
     'nsenter',
     `--target=${pid}`,
     '--mount',
@@ -137,9 +138,11 @@ async function runInside(pid: number, layout: NodeLayout, where: string, command
     `--pid=/proc/${pid}/ns/pid_for_children`,
     '--',
     ...(namespace === undefined ? [] : ['nsenter', `--net=${namespace}`, '--']),
-    ...command,
   ]
-  const { exit, stdout, stderr } = await runProcess(toProgram(words))
+}
+
+async function runInside(pid: number, layout: NodeLayout, where: string, command: readonly string[]): Promise<string> {
+  const { exit, stdout, stderr } = await runProcess(toProgram([...enterSandbox(pid, layout, where), ...command]))
   if (!succeeded(exit)) throw new Error(`${command.join(' ')} in ${where}: ${stdout}${stderr}`)
   return stdout
 }

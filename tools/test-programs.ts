@@ -15,6 +15,10 @@ const pins = {
   'nova-templates': { pin: 'nova-templates', package: 'stackloom.dev/sandbox/nova-templates' },
   krew: { pin: 'krew', package: 'sigs.k8s.io/krew/cmd/krew' },
   'validate-krew-manifest': { pin: 'krew', package: 'sigs.k8s.io/krew/cmd/validate-krew-manifest' },
+  'kube-network-policies': {
+    pin: 'kube-network-policies',
+    package: 'sigs.k8s.io/kube-network-policies/cmd/kube-network-policies/npa-v1alpha1',
+  },
   'olm-bundle': { pin: 'olm-bundle', package: 'stackloom.dev/sandbox/olm-bundle' },
   /** Podman's generator of units. */
   quadlet: { pin: 'quadlet', package: 'github.com/containers/podman/v5/cmd/quadlet', tags: 'remote' },

@@ -1,18 +1,25 @@
 /**
- * Tests a sandbox with two nodes: pods, volumes, and the networks of two rendered clouds with packets: policies create the interfaces of the nodes, pods attach to them by
- * Multus, macvlan and whereabouts, and MetalLB's speakers announce an address that kube-proxy serves.
+ * Tests a sandbox with two nodes: pods, volumes, and the networks of two rendered clouds with packets: policies create the
+ * interfaces of the nodes, pods attach to them by Multus, macvlan and whereabouts, and MetalLB's speakers announce an address
+ * that kube-proxy serves, on the pod network to every cloud.
  */
-import { describe, expect, it } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { parse as parseYaml } from 'yaml'
 import type { Condition, KubeObject } from '../../../src/api/object.ts'
 import { NETWORK_STATUS } from '../../../src/api/pod-networks.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
+import { CLOUD_LABEL } from '../../../src/render/labels.ts'
 import { NETWORKS_ANNOTATION } from '../../../src/render/multus.ts'
 import { type DocumentStage, renderDocuments } from '../../../src/render/render.ts'
 import { ensureImages } from '../../../src/sandbox/images/ensure-images.ts'
 import { PROBE_REFERENCE } from '../../../src/sandbox/images/image-table.ts'
 import { loadIntoAll } from '../../../src/sandbox/images/load-image.ts'
+import { findTestProgram } from '../../../tools/test-programs.ts'
+import { requireSoak } from '../../counts.ts'
 import { planExample } from '../../examples.ts'
 import { type PodStatus, pausePod, usePodSandbox, waitFor, waitForPod } from '../../pod-sandbox.ts'
+import { startPolicyEnforcers } from './policy-enforcers.ts'
 
 const sandbox = usePodSandbox(
   { crds: 'today', nodes: ['worker-0', 'worker-1'], actors: ['nmstate'] },
@@ -242,6 +249,12 @@ describe('the networks of two clouds', { timeout: 300_000 }, () => {
     const { podIP = '' } = web['status'] as PodStatus
     const ask = ['timeout', '30', 'busybox', 'wget', '-q', '-O', '/dev/null', `http://${podIP}:8080/passwd`]
     expect(await succeedsInPod(probePod('passer', 'openstack2', 'worker-0', ask))).toBe(true)
+    await sandbox.client.delete({
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'NetworkPolicy',
+      namespace: 'openstack',
+      name: 'deny',
+    })
   })
 
   it('get an address back whose pod is gone without a trace, and no other', async () => {
@@ -270,6 +283,58 @@ describe('the networks of two clouds', { timeout: 300_000 }, () => {
     expect(await succeedsInPod(probePod('resolver', 'openstack', 'worker-0', resolve))).toBe(true)
   })
 })
+
+describe('the pod network between two clouds', { timeout: 900_000 }, () => {
+  const VIP = '172.17.0.80'
+  const ADMIN_POLICY = { apiVersion: 'policy.networking.k8s.io/v1alpha1', kind: 'AdminNetworkPolicy' }
+  let asked = 0
+  const reaches = (namespace: string, node: string, address: string): Promise<boolean> => {
+    const command = ['timeout', '10', 'busybox', 'wget', '-q', '-O', '/dev/null', `http://${address}/passwd`]
+    asked += 1
+    return succeedsInPod(probePod(`asker-${asked}`, namespace, node, command))
+  }
+
+  it('connects pods to the VIPs of every cloud', async () => {
+    expect(await reaches('openstack2', 'worker-0', VIP)).toBe(true)
+  })
+
+  it('accepts the policy of the guide, whose selectors are labels of rendered namespaces', async () => {
+    const policy = readGuidePolicy()
+    expect(policy).toMatchObject(ADMIN_POLICY)
+    await sandbox.client.apply(policy, { fieldManager: 'test' })
+    const namespaces = await sandbox.client.list({ apiVersion: 'v1', kind: 'Namespace' })
+    const clouds = namespaces.items.flatMap(({ metadata }) => metadata.labels?.[CLOUD_LABEL] ?? [])
+    expect(clouds.toSorted()).toEqual(['rhoso1', 'rhoso2'])
+    const misspelt = { ...policy, metadata: { name: 'misspelt' }, spec: { ...(policy['spec'] as object), ingres: [] } }
+    await expect(sandbox.client.apply(misspelt, { fieldManager: 'test' })).rejects.toThrow('ingres')
+  })
+
+  it('is closed by that policy to pods of other clouds, and to nothing else, where policies are enforced', async (context) => {
+    requireSoak(context)
+    const program = await findTestProgram('kube-network-policies')
+    if (program === undefined) return context.skip('kube-network-policies is not built')
+    const stop = await startPolicyEnforcers(sandbox, program)
+    onTestFinished(stop)
+    const web = await waitForPod(sandbox.client, 'openstack', 'web')
+    const pod = `${(web['status'] as PodStatus).podIP}:8080`
+    const policyTakesEffect = { timeout: 240_000, interval: 1000 }
+    await expect.poll(() => reaches('openstack2', 'worker-0', VIP), policyTakesEffect).toBe(false)
+    expect(await reaches('openstack2', 'worker-1', VIP)).toBe(false)
+    expect(await reaches('openstack2', 'worker-0', pod)).toBe(false)
+    for (const node of ['worker-0', 'worker-1']) expect(await reaches('openstack', node, VIP)).toBe(true)
+    expect(await reaches('default', 'worker-0', VIP)).toBe(true)
+    expect(await ask('client', `http://${VIP}/passwd`)).toContain('root:x:0:0')
+    await sandbox.client.delete({ ...ADMIN_POLICY, name: readGuidePolicy().metadata.name })
+    await expect.poll(() => reaches('openstack2', 'worker-0', VIP), policyTakesEffect).toBe(true)
+  })
+})
+
+/** The only AdminNetworkPolicy of the guide. */
+function readGuidePolicy(): KubeObject {
+  const blocks = readFileSync('docs/guide/verify.md', 'utf8').split('```yaml\n').slice(1)
+  const [policy] = blocks.filter((block) => block.includes('kind: AdminNetworkPolicy'))
+  return parseYaml(policy?.split('```')[0] ?? '') as KubeObject
+}
 
 /** A machine outside of the cluster on one segment. */
 async function addClient(name: string, bridge: string, address: string): Promise<void> {
