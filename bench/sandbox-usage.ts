@@ -1,7 +1,8 @@
 /** Measures what the processes of a sandbox with nodes use while nothing is asked of them: memory, and time of one core. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findPodProblem, startPodSandbox } from '../test/pod-sandbox.ts'
+import { descendants, readProcesses } from '../test/process-tree.ts'
 
 export interface Usage {
   /** Pages that processes share count once. */
@@ -34,11 +35,6 @@ export async function measureIdleNodes(nodes: readonly string[]): Promise<Usage 
   }
 }
 
-interface Process {
-  readonly parent: number
-  readonly ticks: number
-}
-
 /** Time of the processes and of their children that have ended. */
 function readTicks(root: number): number {
   const processes = readProcesses()
@@ -57,25 +53,4 @@ function memoryByProgram(root: number): ReadonlyMap<string, number> {
     }
   }
   return new Map([...byProgram].toSorted(([, a], [, b]) => b - a))
-}
-
-function readProcesses(): ReadonlyMap<number, Process> {
-  const processes = new Map<number, Process>()
-  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
-    try {
-      const text = readFileSync(`/proc/${name}/stat`, 'utf8')
-      // The name in parentheses may have spaces.
-      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-      const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
-      processes.set(Number(name), { parent: Number(fields[1]), ticks })
-    } catch {
-      // It has ended.
-    }
-  }
-  return processes
-}
-
-function descendants(root: number, processes: ReadonlyMap<number, Process>): readonly number[] {
-  const children = [...processes].filter(([, { parent }]) => parent === root).map(([id]) => id)
-  return [root, ...children.flatMap((id) => descendants(id, processes))]
 }
