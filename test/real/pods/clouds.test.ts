@@ -19,6 +19,7 @@ import { testIo } from '../../io.ts'
 import { sandboxPlan } from '../../plan.ts'
 import { type PodSandbox, usePodSandbox } from '../../pod-sandbox.ts'
 import { operatorImage } from './operator-images.ts'
+import { collectOperatorLogs } from './operator-logs.ts'
 
 vi.setConfig({ testTimeout: 600_000 })
 
@@ -216,4 +217,12 @@ describe('the pods of a DNSMasq', () => {
     ])
       await sandbox.run('control', ['nsenter', `--net=${netns}`, 'ip', ...words])
   }
+})
+
+describe('the operator beside them', () => {
+  it('needs no right that it does not have', async () => {
+    const logs = collectOperatorLogs(() => sandbox.kubeconfig)
+    expect(await logs.denied()).toEqual([])
+    expect(logs.pods()).toBeGreaterThan(0)
+  })
 })

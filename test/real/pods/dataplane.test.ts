@@ -24,6 +24,7 @@ import { usePodSandbox } from '../../pod-sandbox.ts'
 import { useNodes } from '../dataplane/nodes.ts'
 import { SSH_SECRET, secret } from '../dataplane/runs.ts'
 import { operatorImage } from './operator-images.ts'
+import { collectOperatorLogs } from './operator-logs.ts'
 
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 })
 
@@ -215,5 +216,11 @@ describe('a data plane run in a pod', () => {
     await expect.poll(isReady, soon).toBe('True')
     await expect.poll(() => readiness(host), soon).toBe('')
     expect(countLines(host, 'started')).toBe(before + 1)
+  })
+
+  it('takes no right of the operator that it does not have', async () => {
+    const logs = collectOperatorLogs(() => sandbox.kubeconfig)
+    expect(await logs.denied()).toEqual([])
+    expect(logs.pods()).toBeGreaterThan(0)
   })
 })
