@@ -6,13 +6,22 @@ import { parts } from './parts.ts'
 
 const installation: Installation = { namespace: 'home', image: 'image', replicas: 2 }
 
-function runArguments(changes: Partial<Installation>): readonly string[] {
+interface Container {
+  readonly args: readonly string[]
+  readonly startupProbe: { readonly periodSeconds: number; readonly failureThreshold: number }
+}
+
+function renderContainer(changes: Partial<Installation>): Container | undefined {
   const given = { ...installation, ...changes }
   const deployment = renderManifests(partsByName(parts, given.parts), given).find(({ kind }) => kind === 'Deployment')
   const { template } = (deployment as KubeObject)['spec'] as {
-    readonly template: { readonly spec: { readonly containers: readonly { readonly args: readonly string[] }[] } }
+    readonly template: { readonly spec: { readonly containers: readonly Container[] } }
   }
-  return template.spec.containers[0]?.args ?? []
+  return template.spec.containers[0]
+}
+
+function runArguments(changes: Partial<Installation>): readonly string[] {
+  return renderContainer(changes)?.args ?? []
 }
 
 describe('the Deployment of the operator', () => {
@@ -29,6 +38,12 @@ describe('the Deployment of the operator', () => {
     expect(added[0]?.['spec']).toMatchObject({ ports: [{ port: 443, targetPort: 'console-proxy' }] })
     const rights = (all: readonly KubeObject[]) => all.filter(({ kind }) => kind.endsWith('Role'))
     expect(rights(objects(true))).toEqual(rights(objects(false)))
+  })
+
+  it('has minutes to start on a busy node before its liveness is asked', () => {
+    const { startupProbe } = renderContainer({}) ?? {}
+    const seconds = (startupProbe?.periodSeconds ?? 0) * (startupProbe?.failureThreshold ?? 0)
+    expect(seconds).toBeGreaterThanOrEqual(240)
   })
 
   it('runs all parts that the cluster supports unless some are selected', () => {

@@ -192,7 +192,7 @@ function runArgs(installation: Installation): readonly string[] {
 
 function deployment(installation: Installation): KubeObject {
   const { namespace, image, replicas } = installation
-  const probe = (path: string): object => ({ httpGet: { path, port: 'health' } })
+  const probe = (path: string, times: object): object => ({ httpGet: { path, port: 'health' }, ...times })
   return addLabels({
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -215,8 +215,10 @@ function deployment(installation: Installation): KubeObject {
                 { name: 'webhooks', containerPort: WEBHOOK_PORT, protocol: 'TCP' },
                 { name: 'health', containerPort: HEALTH_PORT, protocol: 'TCP' },
               ],
-              livenessProbe: probe('/healthz'),
-              readinessProbe: probe('/readyz'),
+              // A busy node needs half a minute to start it, and a container that is killed meanwhile never starts.
+              startupProbe: probe('/healthz', { periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 60 }),
+              livenessProbe: probe('/healthz', { periodSeconds: 20, timeoutSeconds: 10 }),
+              readinessProbe: probe('/readyz', { timeoutSeconds: 5 }),
               resources: {
                 requests: { cpu: '50m', memory: '128Mi' },
                 limits: { memory: installation.console ? CONSOLE_MEMORY : MEMORY },
