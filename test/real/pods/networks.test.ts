@@ -19,7 +19,7 @@ import { findTestProgram } from '../../../tools/test-programs.ts'
 import { requireSoak } from '../../counts.ts'
 import { planExample } from '../../examples.ts'
 import { type PodStatus, pausePod, usePodSandbox, waitFor, waitForPod } from '../../pod-sandbox.ts'
-import { startPolicyEnforcers } from './policy-enforcers.ts'
+import { applyPolicyCrds, startPolicyEnforcers } from './policy-enforcers.ts'
 
 const sandbox = usePodSandbox(
   { crds: 'today', nodes: ['worker-0', 'worker-1'], actors: ['nmstate'] },
@@ -257,7 +257,8 @@ describe('the networks of two clouds', { timeout: 300_000 }, () => {
     })
   })
 
-  it('get an address back whose pod is gone without a trace, and no other', async () => {
+  it('get an address back whose pod is gone without a trace, and no other', async (context) => {
+    requireSoak(context)
     const pool = await waitFor('pool of internalapi', async () => {
       const { items } = await sandbox.client.list(POOL)
       return items.find((item) => item.metadata.name.includes('172.17.0.0'))
@@ -298,10 +299,14 @@ describe('the pod network between two clouds', { timeout: 900_000 }, () => {
     expect(await reaches('openstack2', 'worker-0', VIP)).toBe(true)
   })
 
-  it('accepts the policy of the guide, whose selectors are labels of rendered namespaces', async () => {
+  it('accepts the policy of the guide, whose selectors are labels of rendered namespaces', async (context) => {
+    requireSoak(context)
+    await applyPolicyCrds(sandbox)
     const policy = readGuidePolicy()
     expect(policy).toMatchObject(ADMIN_POLICY)
-    await sandbox.client.apply(policy, { fieldManager: 'test' })
+    await waitFor('accepted policy', () =>
+      sandbox.client.apply(policy, { fieldManager: 'test' }).catch(() => undefined),
+    )
     const namespaces = await sandbox.client.list({ apiVersion: 'v1', kind: 'Namespace' })
     const clouds = namespaces.items.flatMap(({ metadata }) => metadata.labels?.[CLOUD_LABEL] ?? [])
     expect(clouds.toSorted()).toEqual(['rhoso1', 'rhoso2'])

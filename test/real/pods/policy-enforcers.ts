@@ -1,8 +1,27 @@
-/** Runs kube-network-policies on the nodes of a sandbox, whose pod network enforces no policies itself. */
+/** Gives a sandbox AdminNetworkPolicies and, on its nodes, kube-network-policies: its pod network enforces no policies itself. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { openSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { parse } from 'yaml'
+import type { KubeObject } from '../../../src/api/object.ts'
+import { runProcess } from '../../../src/exec/process.ts'
+import { type CrdModule, fetchCrdFiles } from '../../../src/sandbox/crds/crd-modules.ts'
 import { enterSandbox, type PodSandbox } from '../../pod-sandbox.ts'
+
+/** Not one of the sets: no object of a site has these kinds. */
+const policyApi: CrdModule = {
+  module: 'sigs.k8s.io/network-policy-api',
+  version: 'v0.1.7',
+  sum: 'h1:obY2FTEidLXVdRYu7gJ4q1RYE57pBnrpMqoE2LZgp4g=',
+  files: 'config/crd/standard/policy.networking.k8s.io_*adminnetworkpolicies.yaml',
+  sets: [],
+}
+
+export async function applyPolicyCrds({ client }: PodSandbox): Promise<void> {
+  for (const { text } of await fetchCrdFiles({ modules: [policyApi] }, tmpdir(), runProcess))
+    await client.apply(parse(text) as KubeObject, { fieldManager: 'test' })
+}
 
 const QUEUE = 100
 
