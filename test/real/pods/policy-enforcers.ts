@@ -30,7 +30,7 @@ export async function startPolicyEnforcers(sandbox: PodSandbox, program: string)
   const processes: ChildProcess[] = []
   for (const { name, folder } of sandbox.layout.nodes) {
     const log = openSync(path.join(folder, 'kube-network-policies.log'), 'w')
-    const [file = '', ...args] = [
+    const [file, ...args] = [
       ...enterSandbox(sandbox.pid, sandbox.layout, name),
       program,
       `--kubeconfig=${path.join(folder, 'cni/multus.kubeconfig')}`,
