@@ -43,16 +43,20 @@ it.each<[string, AnsibleRunSpec, string]>([
     'init container',
   ],
   ['root', { uid: 0 }, 'it runs as root'],
-])('a run that asks for too much is not started: %s', async (name, spec, words) => {
-  const play = '- hosts: all\n  tasks: []\n'
-  await cluster.client.create({
-    ...ansibleRuns,
-    metadata: { name, namespace },
-    spec: { play, inventory: 'all: {}', ...spec },
-  })
-  const result = async () =>
-    ((await cluster.client.get({ ...ansibleRuns, namespace, name })) as AnsibleRun | undefined)?.status?.result
-  await expect.poll(async () => (await result())?.message, { timeout: 30_000, interval: 50 }).toContain(words)
-  expect((await result())?.reason).toBe('NotStarted')
-  expect((await cluster.client.list(jobs, { namespace })).items).toEqual([])
-})
+])(
+  'a run that asks for too much is not started: %s',
+  async (name, spec, words) => {
+    const play = '- hosts: all\n  tasks: []\n'
+    await cluster.client.create({
+      ...ansibleRuns,
+      metadata: { name, namespace },
+      spec: { play, inventory: 'all: {}', ...spec },
+    })
+    const result = async () =>
+      ((await cluster.client.get({ ...ansibleRuns, namespace, name })) as AnsibleRun | undefined)?.status?.result
+    await expect.poll(async () => (await result())?.message, { timeout: 120_000, interval: 50 }).toContain(words)
+    expect((await result())?.reason).toBe('NotStarted')
+    expect((await cluster.client.list(jobs, { namespace })).items).toEqual([])
+  },
+  240_000,
+)
