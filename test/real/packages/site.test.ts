@@ -15,7 +15,7 @@ beforeAll(() => {
   for (const name of filesBelow(folder, '.').filter((file) => file.endsWith('.html'))) {
     pages.set(name, readFileSync(path.join(folder, name), 'utf8'))
   }
-}, 300_000)
+}, 900_000)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** The file that a server answers with. */
