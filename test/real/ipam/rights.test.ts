@@ -90,7 +90,14 @@ beforeAll(async () => {
   for (const name of [namespace, 'elsewhere']) {
     await cluster.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   }
-  const installed = await command('install', '--image', 'example.org/stackloom:1', '--namespaces', namespace)
+  const installed = await command(
+    'install',
+    '--image',
+    'example.org/stackloom:1',
+    '--namespaces',
+    namespace,
+    '--console',
+  )
   expect(installed.code).toBe(0)
   await vi.waitUntil(() => cluster.client.resource(addressBlocks), soon)
   const operator = await start()
@@ -261,6 +268,10 @@ describe('operator uninstall', { timeout: 240_000 }, () => {
     const gone = ['Deployment', 'ValidatingWebhookConfiguration', 'Role', 'RoleBinding', 'ServiceAccount']
     for (const kind of gone) expect(results.filter((result) => result.kind === kind)).not.toEqual([])
     expect((await cluster.client.list(roles, { namespace })).items).toEqual([])
+    // Also those of the console.
+    const network = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' }
+    for (const kind of [network, { apiVersion: 'v1', kind: 'Service' }])
+      expect((await cluster.client.list(kind, { namespace: HOME })).items).toEqual([])
     expect(await cluster.client.get({ ...roles, kind: 'ClusterRole', name: 'mine' })).toBeDefined()
     // Writes are no longer refused.
     await cluster.client.delete({ ...ipSets, namespace: 'elsewhere', name: 'b' })
