@@ -86,7 +86,7 @@ function describeEvent(event: RunEvent): string | undefined {
       return `${change} ${object.kind} ${object.namespace ? `${object.namespace}/` : ''}${object.name}`
     }
     case 'waiting':
-      return `waiting: ${event.reason}`
+      return event.reason.startsWith('waits ') ? event.reason : `waiting: ${event.reason}`
     case 'progress':
       return `${event.message}${event.done === undefined ? '' : ` (${event.done}/${event.total})`}`
     case 'finding':

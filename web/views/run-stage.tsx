@@ -30,7 +30,7 @@ export function StageDetails({ folded, document, selected, end }: StageDetailsPr
         <div class="body stack">
           <Facts
             of={[
-              [stage.state === 'running' ? 'waits for' : 'reason', stage.reason],
+              [stage.state === 'running' ? 'waits for' : 'reason', stage.reason?.replace(/^waits for /, '')],
               ['object', object && `${object.kind} ${object.namespace ? `${object.namespace}/` : ''}${object.name}`],
               ['time', time === undefined ? undefined : formatDuration(Math.max(0, time))],
               [

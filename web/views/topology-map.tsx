@@ -27,7 +27,7 @@ const WIDTH = 1000
 const GAP = 2.6
 const [EDGES, MARK, COUNT] = [2.4, 2.8, 4.2]
 const [SHORTEST, LONGEST] = [7, 20]
-const CHARACTER_PIXELS = 7.2
+const CHARACTER_PIXELS = 6.9
 
 function layOutColumns({ columns, items }: Pick<DrawingProps, 'columns' | 'items'>): {
   readonly lanes: readonly Lane[]
