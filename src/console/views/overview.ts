@@ -174,8 +174,9 @@ function listCauses({ findings, groups }: OverviewInput['findings']): readonly {
 
 /** A message about the object at its place says "it"; here the place is not beside it. */
 function describeCause({ message, place }: FindingsDocument['findings'][number]): string {
-  const name = place?.split(/[\s/]/).at(-1) ?? ''
-  return message.includes(name) ? message : `${place}: ${message}`
+  const [kind = '', object] = place?.split(' ') ?? []
+  const name = object?.split('/').at(-1) ?? ''
+  return message.includes(name) ? message : `${kind} ${object}: ${message}`
 }
 
 /** What is wrong at the site that is shown has lines of its own. */
