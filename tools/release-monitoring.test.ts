@@ -6,6 +6,7 @@ import { createMetrics } from '../src/kube/metrics.ts'
 import { renderManifests } from '../src/operator/manifests.ts'
 import { registerFaultMetrics } from '../src/operator/parts/address-faults.ts'
 import { registerCapacityMetrics } from '../src/operator/parts/addresses-part.ts'
+import { registerBackupMetrics } from '../src/operator/parts/backups-part.ts'
 import { registerCertificateMetrics } from '../src/operator/parts/certificates-part.ts'
 import { registerHostMetrics } from '../src/operator/parts/hosts-part.ts'
 import { parts } from '../src/operator/parts.ts'
@@ -23,12 +24,15 @@ registerCapacityMetrics(registry, () => ({
   reservations: [],
 }))
 registerFaultMetrics(registry, indexSnapshot({ objects: [], unread: [] }))
+registerBackupMetrics(registry, () => [])
 registerCertificateMetrics(registry, () => [], Date.now)
 registerHostMetrics(registry, () => ({}) as never)
 registerAddressMetrics(registry, () => ({ netConfigs: [], ipSets: [], reservations: [], blocks: [] }) as never)
 
 /** Words of PromQL that a query uses beside metrics and labels. */
-const WORDS = new Set('absent max min sum by rate increase histogram_quantile predict_linear and offset'.split(' '))
+const WORDS = new Set(
+  'absent max min sum by rate increase histogram_quantile predict_linear and offset time'.split(' '),
+)
 
 /** Metrics of a query with the labels that it selects or groups by. */
 function readQuery(query: string): { readonly metrics: readonly string[]; readonly labels: readonly string[] } {

@@ -52,7 +52,7 @@ export async function attachWithMultus(
 }
 
 /** As the kubelet does: Multus waits two seconds for its API server, which may be late on a busy machine. */
-const ATTEMPTS = 3
+const ATTEMPTS = 6
 
 /** Returns the reason when no attempt succeeds. */
 async function attachPod(

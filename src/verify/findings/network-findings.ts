@@ -110,7 +110,7 @@ export const noToken = problem<{ cloud: string; keystone: string; reason: string
   severity: 'error',
   message: ({ cloud, keystone, reason }) => `Keystone of ${cloud} at ${keystone} gives no token: ${reason}`,
   remedy: ({ cloud }) =>
-    `run stackloom doctor --cloud ${cloud}; if nothing is wrong there, check that this machine resolves and reaches the URL`,
+    `run stackloom doctor; if nothing is wrong with ${cloud}, check that this machine resolves and reaches the URL`,
 })
 
 export const endpointSilent = problem<{ cloud: string; type: string; url: string; problem: string }>({
@@ -118,7 +118,7 @@ export const endpointSilent = problem<{ cloud: string; type: string; url: string
   severity: 'error',
   message: ({ cloud, type, url, problem: reason }) => `${type} of ${cloud} at ${url} does not work: ${reason}`,
   remedy: ({ cloud }) =>
-    `run stackloom doctor --cloud ${cloud}; if nothing is wrong there, check that this machine resolves and reaches the URL`,
+    `run stackloom doctor; if nothing is wrong with ${cloud}, check that this machine resolves and reaches the URL`,
 })
 
 export const leftover = problem<{ what: string; why: string }>({
