@@ -46,6 +46,7 @@ const compute = [
   'nova-compute-kvm',
   'neutron-ovn-metadata-agent',
   'neutron-sriov-agent',
+  'cinder-volume',
   'ovn-host',
   'openvswitch-switch',
   // Kernel and first program of an instance.
