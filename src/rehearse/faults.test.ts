@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { testPlan } from '../../test/plan.ts'
 import { applyFault, type FaultName, type FaultyTopology } from './faults.ts'
+import { narrowPlan } from './rehearsal-plan.ts'
 import { type ForwardingEntry, judgeSwitches, parseForwarding } from './switch/switch-observation.ts'
-import { planTopology } from './topology.ts'
+import { planTopology, type Topology } from './topology.ts'
 
 const clouds = [
   { name: 'rhoso1', namespace: 'openstack' },
@@ -98,6 +99,24 @@ describe('a fault of the switches', () => {
     },
   ])('is found with its place and a remedy: $fault', ({ fault, found }) => {
     expect(judge(broken(fault))).toEqual(found)
+  })
+
+  it('is on a network of the cloud that is rehearsed, and other clouds send nothing', () => {
+    const narrowed = narrowPlan(plan, { nodes: 2, clouds: ['rhoso2'] })
+    const judgeNarrowed = (built: Topology) => {
+      const { forwarding, ...rest } = observe({ topology: built, plugs: [] })
+      const sent = forwarding.filter(({ vlan }) => narrowed.segments.some((segment) => segment.vlan === vlan))
+      return judgeSwitches(narrowed, topology, { forwarding: sent, ...rest }).map(({ message }) => message)
+    }
+    expect(judgeNarrowed(topology)).toEqual([])
+    const { topology: built, description } = applyFault('missing-vlan', topology, narrowed) as FaultyTopology
+    expect(description).toBe('the switch port of worker-0 enp6s0 lacks VLAN 30')
+    expect(judgeNarrowed(built)).toEqual([
+      'the switch port of worker-0 enp6s0 carries no VLAN 30 frame (rhoso2/internalapi)',
+    ])
+    expect(applyFault('wrong-native-vlan', topology, narrowed)).toEqual({
+      unavailable: 'no rehearsed network is untagged',
+    })
   })
 
   it('needs two NICs to exchange their cables', () => {

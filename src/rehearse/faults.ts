@@ -27,25 +27,27 @@ export interface FaultyTopology {
   readonly plugs: readonly Plug[]
 }
 
-/** Returns the reason where the site has nothing to break in this way. */
+/** `plan` has what is rehearsed of the site. Returns the reason where there is nothing to break in this way. */
 export function applyFault(
   fault: FaultName,
   topology: Topology,
   plan: Plan,
 ): FaultyTopology | { readonly unavailable: string } {
-  const [first] = topology.switches.flatMap((switchOfRole) => switchOfRole.ports)
+  const isRehearsed = ({ role }: Switch): boolean => plan.segments.some(({ nic }) => nic === role)
+  const [first] = topology.switches.filter(isRehearsed).flatMap((switchOfRole) => switchOfRole.ports)
   if (!first) return { unavailable: 'no node has a NIC with a segment' }
   switch (fault) {
     case 'missing-vlan': {
-      const vlan = first.vlans[0]
-      if (vlan === undefined) return { unavailable: 'the site has no tagged segment' }
+      const vlan = first.vlans.find((id) => plan.segments.some((segment) => segment.vlan === id))
+      if (vlan === undefined) return { unavailable: 'no rehearsed network has a VLAN' }
       return changePort(topology, first, {
         change: { vlans: first.vlans.filter((id) => id !== vlan) },
         description: `${describePort(first)} lacks VLAN ${vlan}`,
       })
     }
     case 'wrong-native-vlan': {
-      if (first.native === undefined) return { unavailable: 'the site has no untagged segment' }
+      if (first.native === undefined || plan.segments.every(({ vlan }) => vlan !== undefined))
+        return { unavailable: 'no rehearsed network is untagged' }
       const native = first.native - 1
       return changePort(topology, first, {
         change: { native },

@@ -33,18 +33,19 @@ export interface RehearsalScope {
 export function narrowPlan(plan: Plan, { nodes, clouds, vips = false }: RehearsalScope): Plan {
   const kept = plan.from.cluster.nodes.slice(0, nodes)
   const names = new Set(kept.map(({ name }) => name))
+  const rehearsed = plan.clouds.filter(({ name }) => clouds.length === 0 || clouds.includes(name))
+  const segments = new Set(rehearsed.flatMap(({ networks }) => networks.map(({ segment }) => segment)))
   return {
     ...plan,
-    clouds: plan.clouds
-      .filter(({ name }) => clouds.length === 0 || clouds.includes(name))
-      .map((cloud) => ({
-        ...cloud,
-        networks: cloud.networks.map((network) => ({
-          ...network,
-          vips: vips ? network.vips : [],
-          nodes: network.nodes.filter(({ name }) => names.has(name)),
-        })),
+    clouds: rehearsed.map((cloud) => ({
+      ...cloud,
+      networks: cloud.networks.map((network) => ({
+        ...network,
+        vips: vips ? network.vips : [],
+        nodes: network.nodes.filter(({ name }) => names.has(name)),
       })),
+    })),
+    segments: plan.segments.filter(({ id }) => segments.has(id)),
     from: { ...plan.from, cluster: { ...plan.from.cluster, nodes: kept } },
   }
 }

@@ -99,7 +99,7 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
   const isAnswered = announces && request.plan.from.cluster.metallb.mode === 'layer2'
   const plan = narrowPlan(request.plan, { ...request, vips: isAnswered })
   const topology = planTopology(request.plan, plan.from.cluster.nodes)
-  const { topology: built, description, plugs } = breakTopology(request, topology)
+  const { topology: built, description, plugs } = breakTopology(request.fault, topology, plan)
   const policies = planPolicies(request.plan, plan)
   const pods = planPods(plan)
   const hosts = planHosts(plan, topology, request.nodes)
@@ -118,7 +118,7 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
   const { openVswitch, saved, announcer } = await phase('preparing image and machines', async () => ({
     openVswitch: await ensureOpenVswitch(context),
     saved: await ensureSavedMachine(await ensureNodeImage(context), context),
-    announcer: announces ? await prepareAnnouncer(request.plan, topology, context) : undefined,
+    announcer: announces ? await prepareAnnouncer(plan, topology, context) : undefined,
   }))
   const enclosure = await openEnclosure()
   let isKept = false
@@ -240,7 +240,7 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
 }
 
 /** Without a fault the topology stays as it is planned. */
-function breakTopology({ fault, plan }: RehearseRequest, topology: Topology): FaultyTopology {
+function breakTopology(fault: FaultName | undefined, topology: Topology, plan: Plan): FaultyTopology {
   if (fault === undefined) return { topology, description: '', plugs: [] }
   const broken = applyFault(fault, topology, plan)
   if ('unavailable' in broken) throw failure(faultUnavailable, { fault, reason: broken.unavailable })

@@ -56,9 +56,12 @@ function droppedVlans(plan: Plan, role: string, port: SwitchPort, observed: Swit
   const expected = [...vlans, ...(native === undefined ? [] : [native])]
   return expected
     .filter((vlan) => !carried.has(vlan))
-    .map((vlan) => {
-      const networks = segmentAt(plan, role, vlan === native ? undefined : vlan)?.networks ?? []
-      return finding(portDropsVlan, { node, nic, vlan: vlan === native ? 'untagged' : String(vlan), networks })
+    .flatMap((vlan) => {
+      const segment = segmentAt(plan, role, vlan === native ? undefined : vlan)
+      // No machine sends on a segment whose clouds are not rehearsed.
+      if (!segment) return []
+      const { networks } = segment
+      return [finding(portDropsVlan, { node, nic, vlan: vlan === native ? 'untagged' : String(vlan), networks })]
     })
 }
 

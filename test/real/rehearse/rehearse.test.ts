@@ -18,7 +18,7 @@ import { count, requireSoak } from '../../counts.ts'
 import { sandboxContext } from '../../sandbox-context.ts'
 import { MARK, markedProcesses } from './marked-processes.ts'
 import { requireRehearsal } from './prepared.ts'
-import { smallPlan, widePlan } from './small-plan.ts'
+import { bgpPlan, smallPlan, widePlan } from './small-plan.ts'
 
 const plan = smallPlan()
 
@@ -171,6 +171,21 @@ describe('a rehearsal', { timeout: 1_800_000 }, () => {
     requireSoak(context)
     const rehearsal = await run(undefined, widePlan())
     expect(messages(rehearsal)).toEqual([])
+    expect(rehearsal.matrix.filter((cell) => !isAsPlanned(cell))).toEqual([])
+  })
+
+  it('lets two BGP routers learn every VIP of two clouds from every node, over aggregated links', async (context) => {
+    requireSoak(context)
+    const request = { plan: bgpPlan(), nodes: 2, clouds: ['rhoso1', 'rhoso2'] }
+    const rehearsal = await rehearse(request, sandboxContext())
+    expect(messages(rehearsal)).toEqual([])
+    expect(rehearsal.results).toContainEqual(
+      expect.objectContaining({
+        id: 'rehearse-announcements',
+        verdict: 'passed',
+        seen: expect.stringMatching(/^[1-9]/),
+      }),
+    )
     expect(rehearsal.matrix.filter((cell) => !isAsPlanned(cell))).toEqual([])
   })
 })

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { hasErrors } from '../../../src/errors/finding.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
-import { planTextForRelease } from '../../examples.ts'
+import { planExample, planTextForRelease } from '../../examples.ts'
 import { sandboxPlan } from '../../plan.ts'
 import { TODAY } from '../../sandbox-context.ts'
 
@@ -21,6 +21,11 @@ export function widePlan(): Plan {
   const plan = planTextForRelease(readFileSync(file), file, TODAY)
   if (hasErrors(plan.findings)) throw new Error(JSON.stringify(plan.findings))
   return keepNetworks(plan, ['ctlplane', 'storage', 'datacentre'])
+}
+
+/** Bonds with LACP, both families, and VIPs announced by BGP. */
+export function bgpPlan(): Plan {
+  return keepNetworks(planExample('five-clouds-bgp'), ['ctlplane', 'internalapi', 'datacentre'])
 }
 
 function keepNetworks(plan: Plan, names: readonly string[]): Plan {
