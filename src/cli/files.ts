@@ -1,5 +1,6 @@
 /** Reads input from a path or stdin, and writes output files; failures become findings. */
 import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { inputTooLarge, unreadableFile, unwritableFile } from '../errors/common.ts'
 import { Failure, failure, formatError } from '../errors/failure.ts'
@@ -32,6 +33,15 @@ export async function writeOutput(name: string, text: string, io: Io, options: W
   io.verbose?.(`write ${name}`)
   try {
     await writeFileAtomically(path.resolve(io.cwd, name), text, options)
+  } catch (thrown) {
+    throw failure(unwritableFile, { file: name, reason: formatSystemError(thrown) }, { cause: thrown })
+  }
+}
+
+/** Before the work whose results go there. */
+export async function createFolder(name: string, io: Io): Promise<void> {
+  try {
+    await mkdir(path.resolve(io.cwd, name), { recursive: true })
   } catch (thrown) {
     throw failure(unwritableFile, { file: name, reason: formatSystemError(thrown) }, { cause: thrown })
   }

@@ -25,6 +25,12 @@ describe('stackloom rehearse', () => {
     expect(await rehearse(env, '--stop')).toEqual({ code: 0, err: 'no rehearsal is kept\n' })
   })
 
+  it('refuses a report where no folder can be, before machines start', async () => {
+    const { code, err } = await rehearse({}, '--report', 'examples/two-clouds.yaml')
+    expect(code).toBe(2)
+    expect(err).toContain('cannot write examples/two-clouds.yaml: file already exists')
+  })
+
   it('refuses an unknown fault, cloud and number of nodes', async () => {
     expect((await rehearse({}, '--fault', 'nothing')).err).toContain('missing-vlan')
     expect((await rehearse({ PATH: process.env['PATH'] ?? '' }, '--cloud', 'rhoso9')).err).toContain('rhoso9')

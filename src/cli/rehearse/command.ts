@@ -2,7 +2,6 @@
  * `stackloom rehearse`: applies the site's node networking to virtual machines and tests with packets whether the plan
  * holds. Exits 1 when it does not, and 3 when a test has no result.
  */
-import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import pc from 'picocolors'
@@ -19,6 +18,7 @@ import { formatSummary } from '../../verify/report/report.ts'
 import { isProved } from '../../verify/verify.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { selectClouds } from '../deployment.ts'
+import { createFolder, writeOutput } from '../files.ts'
 import type { Io } from '../io.ts'
 import { printFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialiseResult } from '../output/format.ts'
@@ -83,6 +83,7 @@ async function run(options: Options, io: Io): Promise<ExitCode> {
   failOnErrors(planning)
   const { plan } = planning
   const clouds = selectClouds(plan.clouds, options)
+  if (options.report !== undefined) await createFolder(options.report, io)
   const unfit = judgeHost(await readHostFacts(io.env))
   if (unfit.length > 0) throw new Failure(unfit, 2)
   // They hold memory that the new machines need.
@@ -127,8 +128,6 @@ function describeKept(nodes: readonly string[], pid: number): string {
 }
 
 async function writeReports(folder: string, plan: Plan, time: string, rehearsal: Rehearsal, io: Io): Promise<void> {
-  const { writeOutput } = await import('../files.ts')
-  await mkdir(path.resolve(io.cwd, folder), { recursive: true })
   for (const { name, text } of reportFiles(plan, time, rehearsal)) {
     await writeOutput(path.join(folder, name), text, io, { replace: true })
   }
