@@ -62,7 +62,7 @@ export function convertDataPlane(
     ),
     ...from.roles.flatMap(checkRole),
     ...from.nodes.flatMap((node) => checkNode(node, from.roles)),
-    ...checkOrphans(from.serviceObjects, isConverted),
+    ...checkOrphans(from.serviceObjects, services, isConverted),
   ]
   const customServices = from.services.filter(({ metadata }) => !BUILT_IN.has(metadata.name)).map(convertService)
   const objects = [

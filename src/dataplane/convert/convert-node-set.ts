@@ -13,7 +13,7 @@ import type { DataPlaneNode, DataPlaneRole, NodeSection } from '../kinds/data-pl
 import type { ServiceObject } from '../kinds/service-object.ts'
 import { parseAnsibleVars } from '../rules/inheritance.ts'
 import { readServiceRequest } from '../rules/service-annotation.ts'
-import type { ConfigFacts, ServiceDefinition } from '../service-definitions/definition.ts'
+import type { ConfigFacts, NodeSetService, ServiceDefinition } from '../service-definitions/definition.ts'
 
 export const DATA_PLANE = 'dataplane.openstack.org/v1beta1'
 
@@ -171,6 +171,7 @@ export function checkNode({ metadata, spec }: DataPlaneNode, roles: readonly Dat
 /** A service that a node requests. */
 export interface RequestedService {
   readonly definition: ServiceDefinition
+  readonly equivalent: NodeSetService
   /** From the annotation. */
   readonly fields: ConfigFacts
   /** customServiceConfig, or empty. */
@@ -186,15 +187,15 @@ export function requestedServices(
 ): readonly RequestedService[] {
   return services
     .flatMap((definition): readonly RequestedService[] => {
-      const { annotation } = definition
+      const { annotation, nodeSetService: equivalent } = definition
       const request = readServiceRequest(annotation, node, role)
-      if (request.kind !== 'requested') return []
+      if (request.kind !== 'requested' || !equivalent) return []
       const object = objects.find(
         ({ kind, metadata }) => kind === annotation.kind.kind && metadata.name === node.metadata.name,
       )
-      return [{ definition, fields: request.fields, config: object?.spec.customServiceConfig ?? '' }]
+      return [{ definition, equivalent, fields: request.fields, config: object?.spec.customServiceConfig ?? '' }]
     })
-    .toSorted((a, b) => a.definition.nodeSetService.order - b.definition.nodeSetService.order)
+    .toSorted((a, b) => a.equivalent.order - b.equivalent.order)
 }
 
 /** The value of the immutable field: the cell of a compute. */
@@ -204,12 +205,12 @@ export function boundValue({ definition, fields }: RequestedService): string | u
 }
 
 function nodeSetEntries(set: string, requested: RequestedService): readonly string[] {
-  return [...(requested.definition.nodeSetService.after ?? []), serviceName(set, requested)]
+  return [...(requested.equivalent.after ?? []), serviceName(set, requested)]
 }
 
 /** One service per bound value, such as a cell; nodes with a customServiceConfig get one per NodeSet. */
 function serviceName(set: string, requested: RequestedService): string {
-  const { type } = requested.definition.nodeSetService
+  const { type } = requested.equivalent
   if (requested.config !== '') return `${type}-of-${set}`
   const bound = boundValue(requested)
   return bound === undefined ? type : `${type}-of-${bound}`
@@ -220,8 +221,8 @@ export function serviceObjects(
   { name: set, namespace }: { readonly name: string; readonly namespace: string | undefined },
   requested: RequestedService,
 ): readonly KubeObject[] {
-  const { definition, fields, config } = requested
-  const { type, playbook, secrets } = definition.nodeSetService
+  const { equivalent, fields, config } = requested
+  const { type, playbook, secrets } = equivalent
   // Without a configuration the built-in service is enough, unless the service is bound to a cell.
   if (config === '' && boundValue(requested) === undefined) return []
   const metadata = (name: string): KubeObject['metadata'] => ({ name, ...(namespace && { namespace }) })
@@ -246,17 +247,20 @@ export function serviceObjects(
   return [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata(extra), data }, service]
 }
 
-/** Reports service objects that no annotation requests: they are not converted. */
+/** Reports service objects that are not converted: no annotation requests them, or the NodeSet API has no such service. */
 export function checkOrphans(
   objects: readonly ServiceObject[],
+  services: readonly ServiceDefinition[],
   isConverted: (object: ServiceObject) => boolean,
 ): readonly Finding[] {
   return objects
     .filter((object) => !isConverted(object))
-    .map(({ kind, metadata }) =>
-      finding(notConverted, {
-        what: `${kind} ${metadata.name}`,
-        why: 'no annotation of a node with its name requests it; annotate the node, and convert again',
-      }),
-    )
+    .map(({ kind, metadata }) => {
+      const definition = services.find(({ annotation }) => annotation.kind.kind === kind)
+      const why =
+        definition && !definition.nodeSetService
+          ? 'the NodeSet API has no such service; deploy it in pods, or by a service with a playbook of your own'
+          : 'no annotation of a node with its name requests it; annotate the node, and convert again'
+      return finding(notConverted, { what: `${kind} ${metadata.name}`, why })
+    })
 }

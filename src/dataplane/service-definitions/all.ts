@@ -3,12 +3,18 @@ import type { KindDefinition } from '../../api/crd.ts'
 import type { GroupVersionKind } from '../../api/object.ts'
 import { ansibleRunKind } from '../kinds/ansible-run.ts'
 import { dataPlaneKind, dataPlaneNodeKind, dataPlaneRoleKind, dataPlaneServiceKind } from '../kinds/data-plane.ts'
+import { cinderVolumeService } from './cinder-volume.ts'
 import type { ServiceDefinition } from './definition.ts'
 import { novaService } from './nova.ts'
 import { ovnMetadataService } from './ovn-metadata.ts'
 import { sriovService } from './sriov.ts'
 
-export const nodeServices: readonly ServiceDefinition[] = [novaService, ovnMetadataService, sriovService]
+export const nodeServices: readonly ServiceDefinition[] = [
+  novaService,
+  ovnMetadataService,
+  sriovService,
+  cinderVolumeService,
+]
 
 /** The kinds that are independent of the services. */
 export const coreKinds: readonly KindDefinition[] = [

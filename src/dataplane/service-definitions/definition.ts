@@ -104,7 +104,8 @@ export interface ServiceDefinition {
   readonly steps: readonly ServiceStep[]
   /** What is registered in the control plane after the last step, and removed at decommissioning. */
   readonly registration?: ControlPlaneRegistration
-  readonly nodeSetService: NodeSetService
+  /** Absent where upstream has no playbook for it. */
+  readonly nodeSetService?: NodeSetService
 }
 
 export type ControlPlaneRegistration = 'compute-host'

@@ -6,6 +6,7 @@ import { type IpSet, ipSetKind, ipSets, isIpSetReady, reservationKind } from '..
 import { netConfigKind } from '../../../src/api/netconfig.ts'
 import type { Condition } from '../../../src/api/object.ts'
 import { ansibleRunKind, ansibleRuns } from '../../../src/dataplane/kinds/ansible-run.ts'
+import { cinderExternalVolumeKind } from '../../../src/dataplane/kinds/cinder-external-volume.ts'
 import {
   dataPlaneKind,
   dataPlaneNodeKind,
@@ -39,6 +40,7 @@ const kinds = [
   novaExternalComputeKind,
   ovnMetadataAgentKind,
   sriovAgentKind,
+  cinderExternalVolumeKind,
 ]
 let operator: RunningOperator | undefined
 

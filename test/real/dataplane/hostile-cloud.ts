@@ -10,6 +10,7 @@ import { ipSetKind, reservationKind } from '../../../src/api/ipset.ts'
 import { netConfigKind } from '../../../src/api/netconfig.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { ansibleRunKind } from '../../../src/dataplane/kinds/ansible-run.ts'
+import { cinderExternalVolumeKind } from '../../../src/dataplane/kinds/cinder-external-volume.ts'
 import { dataPlaneKind, dataPlaneServiceKind } from '../../../src/dataplane/kinds/data-plane.ts'
 import { novaCellKind, novaExternalComputeKind } from '../../../src/dataplane/kinds/nova.ts'
 import { ovnMetadataAgentKind } from '../../../src/dataplane/kinds/ovn-metadata-agent.ts'
@@ -92,6 +93,7 @@ const MARKED = [
   'novaLibvirtContainerImage',
   'ovnMetadataAgentContainerImage',
   'sriovAgentContainerImage',
+  'cinderVolumeContainerImage',
   'ipAddressPool',
 ]
 
@@ -174,6 +176,14 @@ export function cloud(attack: Attack): readonly (readonly [KindDefinition, KubeO
       kind === sriovAgentKind,
       build(sriovAgentKind, node, { ...bound, neutronConfigSecretName: 'all', sriovAgentContainerImage: 'image' }),
     ),
+    ...only(
+      kind === cinderExternalVolumeKind,
+      build(cinderExternalVolumeKind, node, {
+        ...bound,
+        cinderConfigSecretName: 'all',
+        cinderVolumeContainerImage: 'image',
+      }),
+    ),
     build(dataPlaneServiceKind, 'step', { play: '- hosts: all\n' }),
     build(dataPlaneKind, 'plane', {
       roles: {
@@ -215,5 +225,6 @@ export const sharedSecret = {
   ServicePassword: 'p',
   '10-neutron-metadata.conf': '[ovn]\novn_sb_connection = ssl:10.0.0.1:6642\n',
   '10-neutron-sriov.conf': '[DEFAULT]\ntransport_url = rabbit://a:b@c\n',
+  '10-cinder-volume.conf': '[DEFAULT]\ntransport_url = rabbit://a:b@c\n[database]\nconnection = mysql://a:b@c/d\n',
   '05-nova-metadata.conf': '[DEFAULT]\nnova_metadata_host = a\nmetadata_proxy_shared_secret = s\n',
 }

@@ -30,8 +30,9 @@ const images = {
   nova: { edpm_nova_compute_image: 'registry.example/nova:1' },
   'ovn-metadata': { edpm_ovn_metadata_agent_image: 'registry.example/agent:1' },
   sriov: { edpm_neutron_sriov_image: 'registry.example/sriov:1' },
+  'cinder-volume': { edpm_cinder_volume_image: 'registry.example/cinder:1' },
 } as const
-const services = (Object.keys(images) as readonly (keyof typeof images)[]).slice(0, count({ test: 2, soak: 4 }))
+const services = (Object.keys(images) as readonly (keyof typeof images)[]).slice(0, count({ test: 2, soak: 5 }))
 
 async function installPodman(): Promise<void> {
   const { root } = nodes.node(HOST)
