@@ -44,6 +44,8 @@ const compute = [
   'nova-compute',
   // Not nova-compute-qemu, which brings the emulators of all processors.
   'nova-compute-kvm',
+  'swtpm-tools',
+  'genisoimage',
   'neutron-ovn-metadata-agent',
   'neutron-sriov-agent',
   'cinder-volume',
