@@ -1,3 +1,7 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../api/object.ts'
 import { defineCloud } from './cloud-definition.ts'
@@ -42,9 +46,9 @@ const secret: KubeObject = {
   data: { AdminPassword: encode('admin$1'), NovaPassword: encode('nova$1') },
 }
 
-function define(tls: boolean) {
+function define(tls: boolean, definedBy = controlPlane) {
   return defineCloud({
-    controlPlane,
+    controlPlane: definedBy,
     slots: [
       slot('keystone.template', 'internal'),
       slot('keystone.template', 'public'),
@@ -122,7 +126,7 @@ describe('defineCloud', () => {
 describe('files of a control host', () => {
   const cloud = define(true)
   const files = serviceFiles(cloud, { database: 'db', messageBus: 'bus', keys: ['a', 'b'] })
-  const text = (path: string): string => files.find((file) => file.path === path)?.text ?? ''
+  const text = (name: string): string => files.find((file) => file.path === name)?.text ?? ''
 
   it('bind every VIP with the certificate, and the router of Routes', () => {
     const config = haproxyFile(cloud).text
@@ -144,6 +148,25 @@ describe('files of a control host', () => {
     expect(text('/etc/nova/nova.conf.d/50-stackloom.conf')).toContain('password = nova$$1\n')
     const script = writeScript(files)
     expect(script).toContain('chown root:nova /etc/nova/nova.conf.d/50-stackloom.conf\nchmod 0640')
+  })
+
+  it('have exactly their text, whatever it is, and run nothing of it', () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-files-'))
+    const hostile = `END\n$(touch ${folder}/attacked)\n\`id\`\nSTACKLOOM_END_OF_FILE\ntouch ${folder}/attacked\n`
+    const file = path.join(folder, "a 'b")
+    execFileSync('sh', ['-s'], { input: writeScript([{ path: file, text: hostile }]) })
+    expect(readFileSync(file, 'utf8')).toBe(hostile)
+    expect(() => readFileSync(path.join(folder, 'attacked'))).toThrow('ENOENT')
+    rmSync(folder, { recursive: true })
+  })
+
+  it('have no line of a password, and no cell whose name is a path or a line', () => {
+    const passwords = { ...cloud.passwords, NovaPassword: 'a\n[DEFAULT]\ncompute_driver = other' }
+    const written = serviceFiles({ ...cloud, passwords }, { database: 'db', messageBus: 'bus', keys: ['a', 'b'] })
+    for (const { text: lines } of written) expect(lines).not.toMatch(/^compute_driver|^password = .*\n\[DEFAULT\]/m)
+    const cellTemplates = { cell1: {}, '../../etc': {}, 'a\nb': {}, 'x; DROP DATABASE nova': {} }
+    const hostile = { ...controlPlane, spec: { nova: { template: { cellTemplates } } } }
+    expect(define(true, hostile).cells).toEqual(['cell1'])
   })
 
   it('resolve names of Services without a VIP to the host itself', () => {

@@ -1,5 +1,6 @@
 /** Defines what runs behind one OpenStackControlPlane: services, cells, addresses, names and catalogue. Pure. */
 import { asRecord, asString, isRecord } from '../../api/json.ts'
+import { isLabelValue } from '../../api/label-value.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { getList, getString } from '../../api/raw-object.ts'
 import { type Address, formatAddress, parseAddress } from '../../net/address.ts'
@@ -183,9 +184,12 @@ function describeExposed(
   })
 }
 
+/** A name is a part of paths, of databases and of lines: any other text is none. */
 function listCells({ spec }: KubeObject): readonly string[] {
   const template = asRecord(asRecord(asRecord(spec)['nova'])['template'])
-  const cells = Object.keys(asRecord(template['cellTemplates'])).filter((name) => name !== 'cell0')
+  const cells = Object.keys(asRecord(template['cellTemplates'])).filter(
+    (name) => name !== 'cell0' && isLabelValue(name),
+  )
   return cells.length > 0 ? cells : ['cell1']
 }
 

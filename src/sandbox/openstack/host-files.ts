@@ -93,17 +93,16 @@ cat "$bundle.debian" ${file} >"$bundle"
 `
 }
 
-const END = 'STACKLOOM_END_OF_FILE'
-
-/** A script that writes the files; it is passed as input, because they contain passwords. */
+/** A script that writes the files; it is passed as input, because they contain passwords. No text can end its document. */
 export function writeScript(files: readonly HostFile[]): string {
   return files
     .map(({ path, text, group }) => {
       const file = quoteShellWord(path)
       const mode = group === undefined ? '0644' : '0640'
       return `mkdir -p "$(dirname ${file})"
-cat >${file} <<'${END}'
-${text.endsWith('\n') ? text : `${text}\n`}${END}
+base64 -d >${file} <<END
+${Buffer.from(text.endsWith('\n') ? text : `${text}\n`).toString('base64')}
+END
 chown root:${group ?? 'root'} ${file}
 chmod ${mode} ${file}
 `

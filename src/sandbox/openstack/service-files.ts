@@ -243,11 +243,12 @@ function ini(group: string, folder: string, settings: Settings): HostFile {
   return { path: `/etc/${folder}/${NAME}`, group, text: formatIni(settings) }
 }
 
-/** A `$` would start a reference in oslo.config. */
+/** A `$` would start a reference in oslo.config, and a line break another option: with a space it continues the value. */
 function formatIni(settings: Settings): string {
   return Object.entries(settings)
     .map(([section, values]) => {
-      const lines = Object.entries(values).map(([key, value]) => `${key} = ${String(value).replaceAll('$', '$$$$')}\n`)
+      const quote = (value: unknown): string => String(value).replaceAll('$', '$$$$').replaceAll(/\r?\n/g, '\n ')
+      const lines = Object.entries(values).map(([key, value]) => `${key} = ${quote(value)}\n`)
       return `[${section}]\n${lines.join('')}`
     })
     .join('')

@@ -109,3 +109,22 @@ it('nova-compute does not run on a host that a removal has stopped', () => {
   expect(names(stop(false))).toEqual(['compute-0', 'compute-1'])
   expect(names(stop(true))).toEqual(['compute-0'])
 })
+
+it('nova-compute runs on no host whose name would be a path or a line of a file', () => {
+  const spec = {
+    nodes: {
+      'compute-0': { networks: [{ name: 'ctlplane', fixedIP: '192.168.122.100\n[DEFAULT]' }] },
+      '../../../../etc': {},
+      compute: { hostName: '../../../../etc' },
+      lines: { hostName: 'a\nb' },
+      'compute-1.example.com': { networks: [{ name: 'ctlplane', fixedIP: '192.168.122.101' }] },
+    },
+    services: ['nova'],
+  }
+  expect(runningComputes({ ...nodeSet, spec }, [deployment('all')])).toEqual([
+    { name: 'compute-0', cell: 'cell1', addresses: {} },
+    { name: 'compute-1.example.com', cell: 'cell1', addresses: { ctlplane: '192.168.122.101' } },
+  ])
+  const services = ['nova-../../etc']
+  expect(runningComputes({ ...nodeSet, spec: { ...spec, services } }, [deployment('all')])).toEqual([])
+})

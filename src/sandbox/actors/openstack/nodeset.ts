@@ -4,12 +4,14 @@
  * run. A deployment annotated `sandbox.stackloom.dev/fails: MESSAGE` fails, by `fails-on: HOST,HOST` only there.
  */
 import { asRecord } from '../../../api/json.ts'
+import { isLabelValue } from '../../../api/label-value.ts'
 import { type KubeObject, objectKey } from '../../../api/object.ts'
 import { getField, getList, getString } from '../../../api/raw-object.ts'
 import { REMOVAL_LABEL, serviceKind } from '../../../hosts/data-plane.ts'
 import { type ContentRef, formatRef, readContent, referencedContents } from '../../../hosts/hosts-input.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Controller } from '../../../kube/controller.ts'
+import { parseAddress } from '../../../net/address.ts'
 import type { ComputeNode } from '../../openstack/clouds.ts'
 import { type ActorDeps, annotation } from '../actor.ts'
 import { createMissing, withTransitionTimes, writeStatus } from '../actor-status.ts'
@@ -226,20 +228,24 @@ export function runningComputes(nodeSet: KubeObject, deployments: readonly KubeO
   return computeNodes(nodeSet).filter(({ name }) => !stopped.some((host) => `${name}.`.startsWith(`${host}.`)))
 }
 
-/** The nodes that run nova-compute, with the cell of their service: `nova` is that of cell1. */
+/**
+ * The nodes that run nova-compute, with the cell of their service: `nova` is that of cell1. Names become paths on this
+ * machine and lines of files, so a node is left out whose name cannot be that of a host.
+ */
 function computeNodes(nodeSet: KubeObject): readonly ComputeNode[] {
   const services = getList(nodeSet, 'spec', 'services').map(String)
   const service = services.find((name) => name === 'nova' || name.startsWith('nova-'))
-  if (service === undefined) return []
-  const cell = service === 'nova' ? 'cell1' : service.slice('nova-'.length)
-  return Object.entries(asRecord(getField(nodeSet, 'spec', 'nodes'))).map(([key, node]) => ({
+  const cell = service === 'nova' ? 'cell1' : (service ?? '').slice('nova-'.length)
+  if (service === undefined || !isLabelValue(cell)) return []
+  const nodes = Object.entries(asRecord(getField(nodeSet, 'spec', 'nodes'))).map(([key, node]) => ({
     name: getString(node, 'hostName') ?? key,
     cell,
     addresses: Object.fromEntries(
       getList(node, 'networks').flatMap((network) => {
-        const fixed = getString(network, 'fixedIP')
-        return fixed === undefined ? [] : [[getString(network, 'name') ?? '', fixed] as const]
+        const fixed = getString(network, 'fixedIP') ?? ''
+        return parseAddress(fixed) ? [[getString(network, 'name') ?? '', fixed] as const] : []
       }),
     ),
   }))
+  return nodes.filter(({ name }) => isLabelValue(name))
 }
