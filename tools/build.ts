@@ -72,8 +72,6 @@ export const chunkGroups: readonly (readonly string[])[] = [
   ],
   // Reading YAML.
   ['src/yaml/locate.ts', 'src/yaml/read.ts', 'src/api/shape.ts', 'node_modules/yaml/'],
-  // Of the lab and the sandbox, small.
-  ['src/exec/shell-words.ts', 'src/pki/certificate.ts'],
   // Checking and rendering a lab.
   [
     'src/lab/check/budget.ts',

@@ -203,7 +203,7 @@ replicas: 2
 namespaces: []
 # Serve roles and nodes of the Role/Node API. Not in a cluster with OpenStackDataPlaneNodeSets.
 dataPlane: false
-# Give addresses of a segment only to its namespaces, such as vlan-20=openstack.
+# Give addresses of a segment only to its namespaces, such as vlan-20=openstack; * is every other segment.
 segmentOwners: []
 # Let nodes of every namespace claim machines of these namespaces.
 machineNamespaces: []
@@ -226,7 +226,7 @@ const namespaceList = {
 const segmentList = {
   type: 'array',
   uniqueItems: true,
-  items: { type: 'string', pattern: '^(.+/)?(untagged|vlan-[1-9][0-9]{0,3})=[a-z0-9]([-a-z0-9]*[a-z0-9])?$' },
+  items: { type: 'string', pattern: '^([*]|(.+/)?(untagged|vlan-[1-9][0-9]{0,3}))=[a-z0-9]([-a-z0-9]*[a-z0-9])?$' },
 }
 const nameList = { type: 'array', uniqueItems: true, items: { type: 'string', minLength: 1 } }
 

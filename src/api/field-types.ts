@@ -1,8 +1,8 @@
 /**
  * Drops fields of another JSON type than their kind has, so that code over typed objects holds for any dump.
  *
- * Pure. Checks types and required fields only: a value of the right type that the API server would refuse stays, because
- * explaining it is the job of the checks.
+ * Pure. Checks types, required fields and names only: another value of the right type that the API server would refuse
+ * stays, because explaining it is the job of the checks.
  */
 import type { StructuralSchema } from './crd.ts'
 import { isRecord } from './json.ts'
@@ -22,6 +22,9 @@ export interface TypedObject {
 }
 
 const text = { type: 'string' }
+/** Names are printed in commands that people copy: a dump may have some that no API server accepts. */
+const name = { type: 'string', format: 'name' }
+const NAME = /^[A-Za-z0-9][\w.:@~+-]*$/
 const texts = { type: 'object', additionalProperties: text }
 
 /** The part of ObjectMeta that is read. */
@@ -29,8 +32,8 @@ const metadataSchema: StructuralSchema = {
   type: 'object',
   required: ['name'],
   properties: {
-    name: text,
-    namespace: text,
+    name,
+    namespace: name,
     uid: text,
     resourceVersion: text,
     generation: { type: 'integer' },
@@ -80,7 +83,7 @@ function keep(value: unknown, schema: StructuralSchema, path: string, wrong: Wro
         return kept === undefined ? [] : [kept]
       })
     case 'string':
-      return typeof value === 'string' ? value : report(value, 'text', path, wrong)
+      return keepText(value, schema, path, wrong)
     case 'boolean':
       return typeof value === 'boolean' ? value : report(value, 'true or false', path, wrong)
     case 'integer':
@@ -90,6 +93,11 @@ function keep(value: unknown, schema: StructuralSchema, path: string, wrong: Wro
     default:
       return value
   }
+}
+
+function keepText(value: unknown, schema: StructuralSchema, path: string, wrong: WrongField[]): unknown {
+  if (typeof value !== 'string') return report(value, 'text', path, wrong)
+  return schema['format'] !== name.format || NAME.test(value) ? value : report(value, 'a name', path, wrong)
 }
 
 function keepFields(

@@ -62,6 +62,18 @@ describe('a dump with a value of the wrong type', { timeout: count({ test: 600_0
     expect(out).toContain('hand.example.com')
   })
 
+  it.each(['a$(touch attacked)', 'a;b', "a'b", '-a', 'a\nb'])(
+    'leaves out an object called %j, because its name is printed in commands',
+    async (name) => {
+      const hostile = exampleDump().map((object) => ({ ...object, metadata: { ...object.metadata, name } }))
+      for (const command of commands) {
+        const { err, out } = await run(command, hostile)
+        expect(err, command).not.toMatch(/SL1000|^ +fix:.*(\$\(touch|a;b|a'b| -a)/m)
+        expect(out, command).not.toContain('$(touch')
+      }
+    },
+  )
+
   it('is not seen in a dump without one', async () => {
     for (const command of commands) expect((await run(command, exampleDump())).err).not.toContain('SL1169')
   })

@@ -2,7 +2,7 @@
 
 import { getString } from '../api/raw-object.ts'
 import { mapConcurrently } from '../async/map-concurrently.ts'
-import { formatShellCommand } from '../exec/shell-words.ts'
+import { formatShellCommand } from '../errors/shell-words.ts'
 import type { StageDocument, StageLine } from './documents/runs.ts'
 import type { LiveSource } from './live-source.ts'
 import { containerToRead, podsBehind } from './views/pods-behind.ts'

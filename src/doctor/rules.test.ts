@@ -54,6 +54,46 @@ describe('a healthy cluster', () => {
   })
 })
 
+/** What the API server checks. */
+const isName = (field: string): boolean => ['apiVersion', 'kind', 'name', 'namespace'].includes(field)
+
+/** What the author of an object chooses. */
+function chosenTexts(value: unknown, field = ''): readonly string[] {
+  if (typeof value === 'string') return isName(field) ? [] : [value]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, child]) => chosenTexts(child, key))
+}
+
+function replaceText(value: unknown, text: string, by: string, field = ''): unknown {
+  if (value === text) return isName(field) ? value : by
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((child) => replaceText(child, text, by, field))
+  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, replaceText(child, text, by, key)]))
+}
+
+describe('a command of a remedy', () => {
+  it('runs nothing of a text that the author of an object chose', () => {
+    const attack = '$(touch attacked)'
+    const printed = states.flatMap(({ objects, plan, rule }) => {
+      const remedies = (cluster: typeof objects): readonly string[] =>
+        examine([...cluster], plan).diagnoses.flatMap((diagnosis) =>
+          diagnosis.rule === rule ? [diagnosis.remedy] : [],
+        )
+      const before = remedies(objects).join('\n')
+      const texts = [...new Set(objects.flatMap((object) => chosenTexts(object)))].filter((text) => text.length > 1)
+      return texts
+        .filter((text) => before.includes(text))
+        .flatMap((text) => remedies(replaceText(objects, text, `${text}${attack}`) as typeof objects))
+        .flatMap((remedy) => remedy.split(/; |\. /))
+        .filter((part) => part.includes('kubectl') && part.includes(attack))
+    })
+    // Otherwise nothing was tried.
+    expect(printed.length).toBeGreaterThan(0)
+    const isQuoted = (command: string): boolean => command.slice(0, command.indexOf(attack)).split("'").length % 2 === 0
+    expect(printed.filter((command) => !isQuoted(command))).toEqual([])
+  })
+})
+
 describe('a kind that could not be read', () => {
   const kinds = new Map(
     [...kindsToGather(rules), { apiVersion: 'v1', kind: 'Secret' }].map((groupVersionKind) => [

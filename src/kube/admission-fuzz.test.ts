@@ -136,6 +136,19 @@ describe('the servers of the operator', () => {
     },
   )
 
+  it.each([
+    ['more keys than a person writes', Object.fromEntries(Array.from({ length: 20_001 }, (_, n) => [`k${n}`, 1]))],
+    ['more values than two objects have', Array.from({ length: 170_000 }, () => 1)],
+    ['more levels than an object has', Array.from({ length: 201 }).reduce<unknown>((inner) => [inner], 1)],
+    ['more bytes than two objects have', 'x'.repeat(4_200_000)],
+  ])('refuse a review with %s before they parse it', async (_, value) => {
+    await serving(async (port) => {
+      const body = review.replace('"metadata"', `"spec":${JSON.stringify(value)},"metadata"`)
+      expect(await send(port, post(body))).toMatch(/^HTTP\/1.1 413 /)
+      expect(await answers(port)).toBe(true)
+    })
+  })
+
   it('survive bytes that are no TLS record and connections that are cut at any point', async () => {
     await serving(async (port) => {
       for (let cut = 0; cut < 20; cut += 1) {

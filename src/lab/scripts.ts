@@ -1,5 +1,5 @@
 /** Renders shell scripts: wrappers of the commands that the stages run, and the scripts that stages run in nodes. */
-import { quoteShellWord } from '../exec/shell-words.ts'
+import { quoteShellWord } from '../errors/shell-words.ts'
 import { pools } from './ceph.ts'
 import { CIRROS_VERSION, cirrosFile, dnsNode, type Lab, nameserverAddress, nodesWithRole, usesCeph } from './lab.ts'
 import type { TreeFile } from './tree.ts'

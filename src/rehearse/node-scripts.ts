@@ -1,5 +1,5 @@
 /** Writes the shell scripts that run in nodes. Pure. */
-import { quoteShellWord } from '../exec/shell-words.ts'
+import { quoteShellWord } from '../errors/shell-words.ts'
 import type { RehearsedPod } from './rehearsal-plan.ts'
 import type { NodeNic } from './topology.ts'
 

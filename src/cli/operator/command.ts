@@ -161,7 +161,8 @@ const policyOptions: readonly PolicyOption[] = [
   },
   {
     flags: '--segment-owners <pairs>',
-    description: 'give addresses of a segment only to its namespaces, such as vlan-20=openstack,untagged=openstack2',
+    description:
+      'give addresses of a segment only to its namespaces: vlan-20=openstack,untagged=openstack2; * is every other segment',
     parse: parseSegmentOwners,
     variable: 'STACKLOOM_SEGMENT_OWNERS',
   },
@@ -196,7 +197,7 @@ function withPolicyOptions(command: Command, source?: 'or-environment'): Command
 }
 
 /** A segment as AddressBlocks name it: the annotation of the NetConfig, if it has one, and the VLAN. */
-const SEGMENT_OWNER = /^(?:.+\/)?(?:untagged|vlan-[1-9]\d{0,3})=[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
+const SEGMENT_OWNER = /^(?:\*|(?:.+\/)?(?:untagged|vlan-[1-9]\d{0,3}))=[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 function parseSegmentOwners(text: string): readonly string[] {
   const pairs = parseNames(text)

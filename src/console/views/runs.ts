@@ -1,5 +1,5 @@
 /** Builds one run from its events: stages as a grid and a timeline, the critical path, and an estimate from earlier runs. Pure. */
-import { formatShellCommand } from '../../exec/shell-words.ts'
+import { formatShellCommand } from '../../errors/shell-words.ts'
 import type { RunEvent } from '../../run/events.ts'
 import { applyEvent, createRunView, groupStages, isFinished, type RunView, type StageView } from '../../run/run-view.ts'
 import type { RunDocument, RunLine, StageLine } from '../documents/runs.ts'

@@ -1,5 +1,6 @@
 /** SL50xx: findings of the IPAM controllers. Their messages are part of the conditions of an IPSet. */
 import { problem } from '../../errors/finding.ts'
+import { quoteShellWord } from '../../errors/shell-words.ts'
 
 export const subnetExhausted = problem<{
   network: string
@@ -109,5 +110,5 @@ export const segmentListed = problem<{
   message: ({ network, subnet, segment, owner }) =>
     `no ip address could be created for ${network} in subnet ${subnet}: the administrator gave segment ${segment} to namespace ${owner}`,
   remedy: ({ segment, namespace }) =>
-    `choose another VLAN id; or ask the administrator to start the operator with \`--segment-owners ${segment}=${namespace}\` too`,
+    `choose another VLAN id; or ask the administrator to start the operator with \`--segment-owners ${quoteShellWord(`${segment}=${namespace}`)}\` too`,
 })

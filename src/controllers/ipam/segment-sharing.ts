@@ -9,7 +9,7 @@ import { type NetConfig, SHARED_WITH_ANNOTATION, selectNetConfig } from '../../a
 export interface SegmentSharing {
   /** Whether a namespace lets another one take addresses of its subnets. */
   readonly mayShare: (owner: string, namespace: string) => boolean
-  /** The namespaces of a segment that the administrator listed; none for a segment that is not listed. */
+  /** The namespaces of a segment that the administrator listed, by its name or as `*`; none for any other segment. */
   readonly owners: (segment: string) => readonly string[]
 }
 
@@ -21,7 +21,7 @@ export function sharedNamespaces({ metadata }: Pick<NetConfig, 'metadata'>): rea
     .filter(Boolean)
 }
 
-/** `pairs`: `segment=namespace`; a segment may have several. */
+/** `pairs`: `segment=namespace`; a segment may have several, and `*` is every segment without. */
 export function createSegmentSharing(
   listNetConfigs: (namespace: string) => readonly NetConfig[],
   pairs: readonly string[] = [],
@@ -37,6 +37,6 @@ export function createSegmentSharing(
       const netConfig = selectNetConfig(listNetConfigs(owner))
       return netConfig !== undefined && sharedNamespaces(netConfig).includes(namespace)
     },
-    owners: (segment) => owners.get(segment) ?? [],
+    owners: (segment) => owners.get(segment) ?? owners.get('*') ?? [],
   }
 }

@@ -1,5 +1,6 @@
 /** SL71xx: roles, nodes and services on nodes. Conditions, Events and webhook answers repeat these messages. */
 import { problem } from '../../errors/finding.ts'
+import { quoteShellWord } from '../../errors/shell-words.ts'
 
 export const malformedServiceAnnotation = problem<{ key: string; value: string; why: string; remedy: string }>({
   code: 'SL7101',
@@ -27,7 +28,7 @@ export const sshKeyMissing = problem<{ secret: string; why: 'unnamed' | 'absent'
   remedy: ({ secret, why }) =>
     why === 'unnamed'
       ? 'set nodeTemplate.ansibleSSHPrivateKeySecret of the role to the name of a Secret with the key ssh-privatekey'
-      : `\`kubectl create secret generic ${secret} --from-file=ssh-privatekey=FILE\``,
+      : `\`kubectl create secret generic ${quoteShellWord(secret)} --from-file=ssh-privatekey=FILE\``,
 })
 
 export const deprecatedField = problem<{ field: string; instead: string }>({

@@ -141,6 +141,12 @@ describe('createNovaControlPlane', () => {
     120_000,
   )
 
+  it.each(['..', '', 5])('removes nothing for a compute service with the id %j', async (id) => {
+    answers['GET /nova/v2.1/os-services?binary=nova-compute&host=edpm-0'] = [200, { services: [{ id }] }]
+    await expect(cloud().removeCompute(compute(), never)).rejects.toThrow('is not an id')
+    expect(requests.filter((line) => line.startsWith('DELETE'))).toEqual([])
+  })
+
   it('removes the compute service of the host, and no other', async () => {
     answers['GET /nova/v2.1/os-services?binary=nova-compute&host=edpm-0'] = [200, { services: [{ id: 'abc' }] }]
     answers['DELETE /nova/v2.1/os-services/abc'] = [204, undefined]

@@ -1,5 +1,6 @@
 /** SL401x: runs of `up`. SL402x: what a cluster must have before clouds can be deployed on it. */
 import { problem } from '../../errors/finding.ts'
+import { quoteShellWord } from '../../errors/shell-words.ts'
 
 export const notReady = problem<{ cause: string; next: string }>({
   code: 'SL4010',
@@ -57,7 +58,7 @@ export const secretNotProvided = problem<{ namespace: string; name: string; key:
   severity: 'error',
   message: ({ namespace, name, key }) => `Secret ${namespace}/${name} has no key ${key}, and it cannot be generated`,
   remedy: ({ namespace, name, key }) =>
-    `create it: kubectl -n ${namespace} create secret generic ${name} --from-file=${key}=FILE`,
+    `create it: kubectl -n ${namespace} create secret generic ${quoteShellWord(name)} --from-file=${quoteShellWord(key)}=FILE`,
 })
 
 export const incompleteKeyPair = problem<{ namespace: string; name: string; key: string; other: string }>({

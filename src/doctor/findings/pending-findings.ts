@@ -1,5 +1,6 @@
 /** SL9501 to SL9519: why a LoadBalancer Service has no address, in the order in which MetalLB decides. */
 import { problem } from '../../errors/finding.ts'
+import { quoteShellWord } from '../../errors/shell-words.ts'
 
 /** The facts of every pending Service. */
 interface PendingFacts {
@@ -9,8 +10,9 @@ interface PendingFacts {
 
 const describe = ({ namespace, service }: PendingFacts): string => `kubectl -n ${namespace} describe service ${service}`
 
+/** A tenant may have chosen the value, and the command is copied into a shell. */
 const annotate = ({ namespace, service }: PendingFacts, annotation: string): string =>
-  `kubectl -n ${namespace} annotate service ${service} --overwrite ${annotation}`
+  `kubectl -n ${namespace} annotate service ${service} --overwrite ${quoteShellWord(annotation)}`
 
 export const pendingUnknownPool = problem<PendingFacts & { pool: string; nearest: string | undefined }>({
   code: 'SL9501',

@@ -3,7 +3,7 @@
  *
  * A definition contains nothing about other nodes: otherwise a new node would replace every VM.
  */
-import { quoteShellWord } from '../../exec/shell-words.ts'
+import { quoteShellWord } from '../../errors/shell-words.ts'
 import { writeYaml } from '../../yaml/write.ts'
 import type { Lab, LabDisk, LabNode } from '../lab.ts'
 import { banner, type TreeFile } from '../tree.ts'

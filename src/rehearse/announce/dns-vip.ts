@@ -3,7 +3,7 @@
  * would have, which sends packets for the VIP there. A pod on the network of the VIP asks it.
  */
 import { type Finding, finding } from '../../errors/finding.ts'
-import { quoteShellWord } from '../../exec/shell-words.ts'
+import { quoteShellWord } from '../../errors/shell-words.ts'
 import type { Plan, PlannedCloud, PlannedNetwork } from '../../plan/plan.ts'
 import type { ProbePod } from '../../verify/probe/probe-tasks.ts'
 import { dnsSilent } from '../findings.ts'

@@ -1,7 +1,7 @@
 /** Runs MetalLB's real speaker in every node, against the API server of the enclosure, until one announces every VIP. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { quoteShellWord } from '../../exec/shell-words.ts'
+import { quoteShellWord } from '../../errors/shell-words.ts'
 import { vipsNotAnnounced } from '../findings.ts'
 import type { RunningNode } from '../nodes.ts'
 import { type AnnouncedObjects, SPEAKER_LABELS, serviceName, speakerName } from './announced-objects.ts'

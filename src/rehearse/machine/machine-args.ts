@@ -2,7 +2,7 @@
  * Builds the command line of QEMU. A machine starts without NICs: they are plugged in after it is restored, so that one
  * saved machine serves for every node of every site. Pure.
  */
-import { quoteShellWord } from '../../exec/shell-words.ts'
+import { quoteShellWord } from '../../errors/shell-words.ts'
 
 export type Accelerator = 'kvm' | 'tcg'
 

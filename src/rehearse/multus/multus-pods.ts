@@ -1,6 +1,6 @@
 /** Attaches pods with the real Multus and whereabouts in the nodes, against the API server of the enclosure, and detaches them. */
 import { type Finding, finding } from '../../errors/finding.ts'
-import { quoteShellWord } from '../../exec/shell-words.ts'
+import { quoteShellWord } from '../../errors/shell-words.ts'
 import { cniFiles, MULTUS_CONFIG } from '../../sandbox/nodes/pod-network.ts'
 import { type ApiServer, applyWhenServed } from '../announce/api-server.ts'
 import { podNotAttached } from '../findings.ts'

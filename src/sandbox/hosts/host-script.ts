@@ -1,5 +1,5 @@
 /** Formats the script that turns new namespaces into a host: its root, devices and names, and its first process. Pure. */
-import { formatShellCommand, quoteShellWord as quote } from '../../exec/shell-words.ts'
+import { formatShellCommand, quoteShellWord as quote } from '../../errors/shell-words.ts'
 
 export interface HostFiles {
   readonly name: string

@@ -1,5 +1,5 @@
 /** Formats commands as the first program of a sandbox with nodes. Pure. */
-import { formatShellCommand } from '../../exec/shell-words.ts'
+import { formatShellCommand } from '../../errors/shell-words.ts'
 
 /**
  * Creates everything and starts the supervisor, which the arguments name. The script stays the first process: it collects

@@ -1,6 +1,6 @@
 /** Renders the files of a control host that belong to no service: haproxy, RabbitMQ, names, certificates. Pure. */
 import { createHash, randomBytes } from 'node:crypto'
-import { quoteShellWord } from '../../exec/shell-words.ts'
+import { quoteShellWord } from '../../errors/shell-words.ts'
 import type { CloudDefinition } from './cloud-definition.ts'
 import type { HostFile, LocalSecrets } from './service-files.ts'
 

@@ -9,6 +9,7 @@ import {
   getNumber,
   getString,
 } from '../../api/raw-object.ts'
+import { quoteShellWord } from '../../errors/shell-words.ts'
 import { failed, progressing, type Readiness, type ReadinessContext, type ReadinessRule, ready } from './verdict.ts'
 
 const IMAGE_REASONS = ['ImagePullBackOff', 'ErrImagePull', 'InvalidImageName', 'ErrImageNeverPull']
@@ -68,7 +69,7 @@ function describePodCommand({ metadata }: KubeObject): string {
 }
 
 function podLogsCommand({ metadata }: KubeObject, container?: string): string {
-  return `kubectl -n ${metadata.namespace} logs ${metadata.name}${container === undefined ? '' : ` -c ${container} --previous`}`
+  return `kubectl -n ${metadata.namespace} logs ${metadata.name}${container === undefined ? '' : ` -c ${quoteShellWord(container)} --previous`}`
 }
 
 /** Pods that match the selector of a workload. */

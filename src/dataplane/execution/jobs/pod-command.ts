@@ -4,7 +4,7 @@
  * Pure. A pod has no file of the operator, so variables hold what ssh reads.
  */
 import type { EnvVar } from '../../../api/pod.ts'
-import { formatShellCommand } from '../../../exec/shell-words.ts'
+import { formatShellCommand } from '../../../errors/shell-words.ts'
 import { buildSshFiles, type HostKeys, parseKnownHosts, SSH_ARGS } from '../host-keys.ts'
 import type { RunInputs } from '../run-inputs.ts'
 

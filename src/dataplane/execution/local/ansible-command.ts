@@ -4,8 +4,8 @@
  */
 import path from 'node:path'
 import { failure } from '../../../errors/failure.ts'
+import { formatShellCommand } from '../../../errors/shell-words.ts'
 import { type Exec, succeeded } from '../../../exec/process.ts'
-import { formatShellCommand } from '../../../exec/shell-words.ts'
 import { ansibleNotFound } from '../../findings/runs.ts'
 import { SSH_ARGS } from '../host-keys.ts'
 import type { RunFiles } from '../run-files.ts'

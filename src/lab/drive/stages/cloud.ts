@@ -1,7 +1,7 @@
 /** Defines `resources` and `ceph`, which run after the deployment. */
 import { failure } from '../../../errors/failure.ts'
+import { quoteShellWord } from '../../../errors/shell-words.ts'
 import { succeeded } from '../../../exec/process.ts'
-import { quoteShellWord } from '../../../exec/shell-words.ts'
 import { imageMissing, nameNotResolved } from '../../findings/lab-run.ts'
 import { cirrosFile, externalFqdn, type Lab, type LabNode, nodesWithRole, usesCeph, usesLvm } from '../../lab.ts'
 import { isLocalImage, TERRAFORM_FOLDER, terraformFiles } from '../../terraform/resources.ts'
