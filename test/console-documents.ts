@@ -110,6 +110,7 @@ function createInput(snapshot?: Snapshot, deployments: readonly KubeObject[] = [
           notAfter: new Date(NOW + 10 * 86_400_000).toISOString(),
           daysLeft: 10,
           outdatedHosts: [],
+          outdatedPods: [],
         },
       ],
       subnets: [],

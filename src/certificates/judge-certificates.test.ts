@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../api/object.ts'
 import { createAuthority } from '../pki/authority.ts'
-import { judgeAge } from './credential-age.ts'
 import { type CertificatesInput, judgeCertificates, judgeLifetime } from './judge-certificates.ts'
 import { readManagedCertificate, readRouteCertificate, readSecretCertificate } from './read-certificates.ts'
 
@@ -39,6 +38,7 @@ const judge = (secrets: readonly KubeObject[], more: Partial<CertificatesInput> 
     found: secrets.flatMap(readSecretCertificate),
     managed: [],
     outdatedHosts: () => [],
+    outdatedPods: () => [],
     now: NOW,
     ...more,
   })
@@ -108,27 +108,5 @@ describe('judgeCertificates', () => {
       readRouteCertificate,
     )
     expect(judge([], { found })).toMatchObject([{ kind: 'Route', name: 'keystone-public', daysLeft: 10 }])
-  })
-})
-
-describe('judgeAge', () => {
-  const dated = (metadata: object): KubeObject => ({
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name: 'osp-secret', namespace: 'openstack', ...metadata },
-  })
-
-  it('takes the last write, not the creation', () => {
-    const managedFields = [{ time: '2026-11-07T00:00:00Z' }, { time: '2026-01-01T00:00:00Z' }, {}]
-    const creationTimestamp = '2025-11-17T00:00:00Z'
-    expect(judgeAge(dated({ creationTimestamp, managedFields }), NOW)).toEqual({
-      changed: '2026-11-07T00:00:00Z',
-      ageDays: 10,
-    })
-    expect(judgeAge(dated({ creationTimestamp }), NOW)).toMatchObject({ ageDays: 365 })
-  })
-
-  it('has no age without a date', () => {
-    expect(judgeAge(dated({ managedFields: 'no list', creationTimestamp: 7 }), NOW)).toEqual({})
   })
 })

@@ -1,4 +1,4 @@
-/** Judges when certificates end, whether cert-manager renews them in time, and which hosts have an older copy. Pure. */
+/** Judges when certificates end, whether cert-manager renews them in time, and which hosts and pods have an older copy. Pure. */
 import type { FoundCertificate, ManagedCertificate } from './read-certificates.ts'
 
 /** The worst first. */
@@ -21,6 +21,8 @@ export interface CertificateState {
   readonly renewal?: string
   /** Data plane hosts that still have the certificate that was there before. */
   readonly outdatedHosts: readonly string[]
+  /** Pods that read the Secret when they started, which was before its last change. */
+  readonly outdatedPods: readonly string[]
 }
 
 export interface CertificatesInput {
@@ -28,6 +30,7 @@ export interface CertificatesInput {
   readonly managed: readonly ManagedCertificate[]
   /** Hosts whose last deployment had another content of a Secret. */
   readonly outdatedHosts: (namespace: string, secret: string) => readonly string[]
+  readonly outdatedPods: (namespace: string, secret: string) => readonly string[]
   readonly now: number
 }
 
@@ -60,12 +63,19 @@ export function judgeCertificates({
   found,
   managed,
   outdatedHosts,
+  outdatedPods,
   now,
 }: CertificatesInput): readonly CertificateState[] {
   const renewals = new Map(managed.map(({ namespace, secret, renewal }) => [`${namespace}/${secret}`, renewal]))
   const states = found.map(({ namespace, kind, name, content }): CertificateState => {
     const isSecret = kind === 'Secret'
-    const common = { namespace, kind, name, outdatedHosts: isSecret ? outdatedHosts(namespace, name) : [] }
+    const common = {
+      namespace,
+      kind,
+      name,
+      outdatedHosts: isSecret ? outdatedHosts(namespace, name) : [],
+      outdatedPods: isSecret ? outdatedPods(namespace, name) : [],
+    }
     if (!content) return { ...common, verdict: 'unreadable' }
     const { subject, issuer, hosts, notBefore, notAfter } = content
     const renewal = isSecret ? renewals.get(`${namespace}/${name}`) : undefined

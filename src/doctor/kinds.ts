@@ -34,6 +34,7 @@ const kindVersions: Readonly<Record<string, string>> = {
   'ironic.openstack.org/Ironic': 'v1beta1',
   'k8s.cni.cncf.io/NetworkAttachmentDefinition': 'v1',
   'keystone.openstack.org/KeystoneAPI': 'v1beta1',
+  'keystone.openstack.org/KeystoneApplicationCredential': 'v1beta1',
   'keystone.openstack.org/KeystoneEndpoint': 'v1beta1',
   'manila.openstack.org/Manila': 'v1beta1',
   'mariadb.openstack.org/Galera': 'v1beta1',

@@ -15,7 +15,7 @@ import { formatSubject } from './paths.ts'
 /** A kind to read. Without a namespace: in all namespaces. */
 export interface SnapshotKind
   extends GroupVersionKind,
-    Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'> {}
+    Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector' | 'metadataOnly'> {}
 
 /** A snapshot, and findings about its gaps. */
 export interface SnapshotResult {
@@ -110,11 +110,12 @@ async function listKind(
   namespace: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<readonly KubeObject[]> {
-  const { labelSelector, fieldSelector } = requested
+  const { labelSelector, fieldSelector, metadataOnly } = requested
   const { items } = await reader.list(requested, {
     ...(namespace !== undefined && { namespace }),
     ...(labelSelector !== undefined && { labelSelector }),
     ...(fieldSelector !== undefined && { fieldSelector }),
+    ...(metadataOnly !== undefined && { metadataOnly }),
     ...(signal && { signal }),
   })
   return items

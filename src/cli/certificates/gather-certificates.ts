@@ -1,10 +1,16 @@
 /** Reads the certificates and credentials of clouds, live or from a dump. Only public parts and dates are kept. */
 import path from 'node:path'
 import { groupBy } from '../../api/collections.ts'
-import type { KubeObject } from '../../api/object.ts'
+import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
 import { formatGroupKind, indexSnapshot, type Snapshot, type SnapshotIndex } from '../../api/snapshot.ts'
-import { type CredentialState, judgeAge } from '../../certificates/credential-age.ts'
+import {
+  type CredentialState,
+  credentialKinds,
+  findCredentials,
+  judgeCredentials,
+} from '../../certificates/credentials.ts'
 import { type CertificateState, judgeCertificates } from '../../certificates/judge-certificates.ts'
+import { createOutdatedPods } from '../../certificates/outdated-pods.ts'
 import {
   certificateKind,
   readManagedCertificate,
@@ -12,7 +18,6 @@ import {
   readSecretCertificate,
   routeKind,
 } from '../../certificates/read-certificates.ts'
-import { referencedSecret } from '../../doctor/referenced-secrets.ts'
 import type { Finding } from '../../errors/finding.ts'
 import { hostKinds } from '../../hosts/hosts-input.ts'
 import type { HostState } from '../../hosts/judge-hosts.ts'
@@ -24,8 +29,13 @@ import type { Io } from '../io.ts'
 
 const controlPlaneKind = { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackControlPlane' }
 const secretKind = { apiVersion: 'v1', kind: 'Secret' }
+const podKind = { apiVersion: 'v1', kind: 'Pod' }
 /** Objects that make a namespace a cloud, or that name certificates and credentials. */
-const kinds = [controlPlaneKind, certificateKind, routeKind, ...hostKinds]
+const kinds = uniqueKinds([controlPlaneKind, certificateKind, routeKind, ...hostKinds, ...credentialKinds])
+
+function uniqueKinds(all: readonly GroupVersionKind[]): readonly GroupVersionKind[] {
+  return [...new Map(all.map((kind) => [formatGroupKind(kind), kind])).values()]
+}
 
 export interface GatheredCertificates {
   readonly certificates: readonly CertificateState[]
@@ -42,28 +52,24 @@ export async function gatherLiveCertificates(
   const { snapshot, findings } = keepTypedFields(await takeSnapshot(client, kinds, { signal }), [])
   const clouds = findClouds(indexSnapshot(snapshot))
   const hosts = await gatherLiveHosts(client, signal)
-  const secretsOfClouds = clouds.flatMap((namespace) => ({
-    ...secretKind,
-    namespace,
-    fieldSelector: 'type=kubernetes.io/tls',
-  }))
-  const tls = await takeSnapshot(client, secretsOfClouds, { signal })
-  const named = await Promise.all(
-    findCredentials(snapshot).map(({ namespace, secret }) =>
-      takeSnapshot(client, [{ ...secretKind, namespace, fieldSelector: `metadata.name=${secret}` }], { signal }),
-    ),
-  )
-  const secrets = [tls, ...named]
-  const objects = [...snapshot.objects, ...secrets.flatMap((result) => result.snapshot.objects)]
-  const unread = [...snapshot.unread, ...secrets.flatMap((result) => result.snapshot.unread)]
-  const gaps = [...findings, ...secrets.flatMap((result) => result.findings)]
+  // Of a credential the dates are enough: its values stay in the cluster. The certificates come last, so that they are kept.
+  const contents = clouds.flatMap((namespace) => [
+    { ...secretKind, namespace, metadataOnly: true },
+    { ...podKind, namespace },
+    { ...secretKind, namespace, fieldSelector: 'type=kubernetes.io/tls' },
+  ])
+  const read = await takeSnapshot(client, contents, { signal })
+  const objects = [...snapshot.objects, ...read.snapshot.objects]
+  const unread = [...snapshot.unread, ...read.snapshot.unread]
+  // Secrets are listed twice.
+  const gaps = [...new Map([...findings, ...read.findings].map((gap) => [gap.message, gap])).values()]
   return judge({ objects, unread }, hosts.states, gaps, now)
 }
 
 export async function gatherDumpedCertificates(from: string, io: Io, now: number): Promise<GatheredCertificates> {
   const { loadDump } = await import('../../kube/dump.ts')
   const hosts = await gatherDumpedHosts(from, io)
-  const dump = await loadDump(path.resolve(io.cwd, from), [...kinds, secretKind], io.stop)
+  const dump = await loadDump(path.resolve(io.cwd, from), [...kinds, secretKind, podKind], io.stop)
   const { snapshot } = keepTypedFields(dump, [])
   return judge(snapshot, hosts.states, hosts.findings, now)
 }
@@ -79,22 +85,27 @@ function judge(
   const inCloud = ({ metadata }: KubeObject): boolean => clouds.has(metadata.namespace ?? '')
   const byKind = (kind: typeof secretKind): readonly KubeObject[] => index.all(formatGroupKind(kind)).filter(inCloud)
   const outdated = outdatedHosts(hosts)
+  const findSecret = (namespace: string, name: string) => index.get('Secret', name, namespace)
+  const outdatedPods = createOutdatedPods(byKind(podKind), findSecret)
+  const inSecrets = byKind(secretKind).flatMap(readSecretCertificate)
+  const isCertificate = new Set(inSecrets.map(({ namespace, name }) => `${namespace}/${name}`))
   return {
     certificates: judgeCertificates({
-      found: [...byKind(secretKind).flatMap(readSecretCertificate), ...byKind(routeKind).flatMap(readRouteCertificate)],
+      found: [...inSecrets, ...byKind(routeKind).flatMap(readRouteCertificate)],
       managed: byKind(certificateKind).map(readManagedCertificate),
       outdatedHosts: outdated,
+      outdatedPods,
       now,
     }),
-    credentials: findCredentials(snapshot).map(({ namespace, secret, usedBy }) => {
-      const object = index.get('Secret', secret, namespace)
-      return {
-        namespace,
-        secret,
-        usedBy,
-        ...(object && judgeAge(object, now)),
-        outdatedHosts: outdated(namespace, secret),
-      }
+    credentials: judgeCredentials({
+      // A certificate has its own line.
+      credentials: findCredentials(snapshot.objects).filter(
+        ({ namespace, secret }) => !isCertificate.has(`${namespace}/${secret}`),
+      ),
+      findSecret,
+      outdatedHosts: outdated,
+      outdatedPods,
+      now,
     }),
     snapshot,
     findings,
@@ -105,15 +116,6 @@ function judge(
 function findClouds(index: SnapshotIndex): readonly string[] {
   const objects = [controlPlaneKind, ...hostKinds].flatMap((kind) => index.all(formatGroupKind(kind)))
   return [...new Set(objects.flatMap(({ metadata }) => metadata.namespace ?? []))].sort()
-}
-
-function findCredentials({ objects }: Snapshot): readonly Pick<CredentialState, 'namespace' | 'secret' | 'usedBy'>[] {
-  return objects.flatMap((object) => {
-    const secret = referencedSecret(object)
-    const { namespace, name } = object.metadata
-    if (secret === undefined || namespace === undefined) return []
-    return [{ namespace, secret, usedBy: `${object.kind} ${name}` }]
-  })
 }
 
 function outdatedHosts(hosts: readonly HostState[]): (namespace: string, secret: string) => readonly string[] {

@@ -1,6 +1,6 @@
 /** Implements `stackloom certificates`: what ends soon first; all certificates and credentials with `-o wide`. */
 import pc from 'picocolors'
-import type { CredentialState } from '../../certificates/credential-age.ts'
+import type { CredentialState } from '../../certificates/credentials.ts'
 import type { CertificateState, CertificateVerdict } from '../../certificates/judge-certificates.ts'
 import { systemClock } from '../../clock/clock.ts'
 import type { ExitCode } from '../../errors/failure.ts'
@@ -40,12 +40,27 @@ export async function showCertificates(options: ShowOptions, io: Io): Promise<Ex
     io.stdout(formatCertificates(certificates, cloudNames, io))
     if (credentials.length > 0) io.stdout(`\n${formatCredentials(credentials, cloudNames, io)}`)
   } else {
-    const shown = certificates.filter(({ verdict, outdatedHosts }) => verdict !== 'valid' || outdatedHosts.length > 0)
+    const shown = certificates.filter(isNoteworthy)
+    const old = credentials.filter(isNoteworthy)
     if (shown.length > 0) io.stdout(formatCertificates(shown, cloudNames, io))
+    if (old.length > 0) io.stdout(`${shown.length > 0 ? '\n' : ''}${formatCredentials(old, cloudNames, io)}`)
     io.stdout(formatTotal(certificates, shown.length))
   }
-  if (certificates.some(({ verdict }) => verdict === 'expired' || verdict === 'critical')) return 1
+  if ([...certificates, ...credentials].some(({ verdict }) => verdict === 'expired' || verdict === 'critical')) return 1
   return snapshot.unread.some(({ cause }) => cause === 'forbidden' || cause === 'failed') ? 3 : 0
+}
+
+function isNoteworthy({ verdict = 'valid', ...state }: CertificateState | CredentialState): boolean {
+  return verdict !== 'valid' || formatOutdated(state) !== '-'
+}
+
+/** Hosts and pods that still have the old value. */
+function formatOutdated({
+  outdatedHosts,
+  outdatedPods,
+}: Pick<CertificateState, 'outdatedHosts' | 'outdatedPods'>): string {
+  const holders = [formatHostNames(outdatedHosts), ...outdatedPods.map((pod) => `pod ${pod}`)]
+  return holders.filter((holder) => holder !== '').join(', ') || '-'
 }
 
 async function gather(
@@ -69,17 +84,7 @@ async function gather(
 }
 
 function formatCertificates(states: readonly CertificateState[], cloudNames: CloudNames, io: Io): string {
-  const header = [
-    'CLOUD',
-    'CERTIFICATE',
-    'SUBJECT',
-    'ISSUER',
-    'ENDS',
-    'DAYS',
-    'RENEWAL',
-    'VERDICT',
-    'HOSTS WITH AN OLDER COPY',
-  ]
+  const header = ['CLOUD', 'CERTIFICATE', 'SUBJECT', 'ISSUER', 'ENDS', 'DAYS', 'RENEWAL', 'VERDICT', 'OLDER COPY IN']
   const rows = states.map((state) => [
     cloudNames(state.namespace),
     state.kind === 'Route' ? `route ${state.name}` : state.name,
@@ -89,22 +94,29 @@ function formatCertificates(states: readonly CertificateState[], cloudNames: Clo
     state.daysLeft === undefined ? '-' : String(state.daysLeft),
     formatDay(state.renewal),
     formatVerdict(state.verdict, io),
-    formatHostNames(state.outdatedHosts) || '-',
+    formatOutdated(state),
   ])
   return formatTable(header, rows, Number.POSITIVE_INFINITY, io.colour.stdout)
 }
 
 function formatCredentials(states: readonly CredentialState[], cloudNames: CloudNames, io: Io): string {
-  const header = ['CLOUD', 'CREDENTIALS', 'USED BY', 'CHANGED', 'DAYS', 'HOSTS WITH AN OLDER COPY']
-  const rows = states.map(({ namespace, secret, usedBy, changed, ageDays, outdatedHosts }) => [
-    cloudNames(namespace),
-    secret,
-    usedBy,
-    formatDay(changed),
-    ageDays === undefined ? '-' : String(ageDays),
-    formatHostNames(outdatedHosts) || '-',
+  const header = ['CLOUD', 'CREDENTIALS', 'USED BY', 'CHANGED', 'DAYS', 'ENDS', 'VERDICT', 'OLDER COPY IN']
+  const rows = states.map((state) => [
+    cloudNames(state.namespace),
+    state.secret,
+    formatUsers(state.usedBy),
+    formatDay(state.changed),
+    state.ageDays === undefined ? '-' : String(state.ageDays),
+    formatDay(state.notAfter),
+    state.verdict === undefined ? '-' : formatVerdict(state.verdict, io),
+    formatOutdated(state),
   ])
   return formatTable(header, rows, Number.POSITIVE_INFINITY, io.colour.stdout)
+}
+
+/** The first is enough to know what it is for. */
+function formatUsers([first = '-', ...others]: readonly string[]): string {
+  return others.length === 0 ? first : `${first} and ${others.length} more`
 }
 
 function formatTotal(states: readonly CertificateState[], shown: number): string {

@@ -1,4 +1,4 @@
-/** SL9624, SL9645 and SL9646: certificates of cert-manager and of Routes. */
+/** SL9624, SL9645 and SL9646: certificates of cert-manager and of Routes, and application credentials of Keystone. */
 import { problem } from '../../errors/finding.ts'
 
 export const certificateNotReady = problem<{ reason: string; describe: string }>({
@@ -12,24 +12,24 @@ interface EndFacts {
   /** In words: "in 3 days", "2 days ago". */
   end: string
   date: string
-  /** The issuer that should have renewed it; undefined where a user brings the certificate. */
-  issuer: string | undefined
+  /** What should have renewed it, and what that needs; undefined where a user brings the certificate. */
+  renewal: { by: string; needs: string } | undefined
   describe: string
 }
 
 /** The same remedy for both: only the time that is left differs. */
-const remedy = ({ issuer, describe }: EndFacts): string =>
-  issuer === undefined
+const remedy = ({ renewal, describe }: EndFacts): string =>
+  renewal === undefined
     ? 'replace the certificate; then run stackloom certificates for hosts and Secrets that have older copies'
-    : `${describe}; check that cert-manager runs and the issuer is ready; then stackloom hosts deploy --behind for hosts with the old copy`
+    : `${describe}; check that ${renewal.needs}; then stackloom hosts deploy --behind for hosts with the old copy`
 
-const formatIssuer = ({ issuer }: EndFacts): string =>
-  issuer === undefined ? '' : ` and issuer ${issuer} has not renewed it`
+const formatRenewal = ({ renewal }: EndFacts): string =>
+  renewal === undefined ? '' : ` and ${renewal.by} has not renewed it`
 
 export const certificateEnding = problem<EndFacts>({
   code: 'SL9645',
   severity: 'warning',
-  message: (facts) => `it ends ${facts.end} (${facts.date})${formatIssuer(facts)}`,
+  message: (facts) => `it ends ${facts.end} (${facts.date})${formatRenewal(facts)}`,
   remedy,
 })
 
@@ -37,6 +37,6 @@ export const certificateCritical = problem<EndFacts>({
   code: 'SL9646',
   severity: 'error',
   message: (facts) =>
-    `it ${facts.end.endsWith('ago') ? 'ended' : 'ends'} ${facts.end} (${facts.date})${formatIssuer(facts)}`,
+    `it ${facts.end.endsWith('ago') ? 'ended' : 'ends'} ${facts.end} (${facts.date})${formatRenewal(facts)}`,
   remedy,
 })

@@ -1,6 +1,10 @@
-/** Problems of certificates: not issued, not renewed, about to end. Those in Secrets are read by `stackloom certificates`. */
+/**
+ * Problems of certificates and application credentials: not issued, not renewed, about to end. Certificates in Secrets are read by
+ * `stackloom certificates`.
+ */
 import type { KubeObject } from '../../api/object.ts'
 import { ageMs, describeCommand, findCondition } from '../../api/raw-object.ts'
+import { readEnd } from '../../certificates/credentials.ts'
 import { type CertificateVerdict, judgeLifetime, type Lifetime } from '../../certificates/judge-certificates.ts'
 import { readManagedCertificate, readRouteCertificate } from '../../certificates/read-certificates.ts'
 import type { ClusterState } from '../cluster-state.ts'
@@ -9,6 +13,7 @@ import { links, type Rule, type RuleMatch, rule } from '../rule.ts'
 
 const CERTIFICATE = 'cert-manager.io/Certificate'
 const ROUTE = 'route.openshift.io/Route'
+const APPLICATION_CREDENTIAL = 'keystone.openstack.org/KeystoneApplicationCredential'
 
 const certificateNotReady = rule({
   id: 'kubernetes/certificate-not-issued',
@@ -25,36 +30,44 @@ const certificateNotReady = rule({
     }),
 })
 
+type EndFacts = Parameters<typeof problems.certificateEnding.message>[0]
+
 interface CertificateEnd {
   readonly about: KubeObject
   readonly lifetime: Lifetime
-  readonly issuer: string | undefined
+  readonly renewal: EndFacts['renewal']
 }
 
 function certificateEnds(cluster: ClusterState): readonly CertificateEnd[] {
   const managed = cluster.all(CERTIFICATE).flatMap((about) => {
     const { notAfter, renewal, issuer } = readManagedCertificate(about)
-    return notAfter === undefined ? [] : [{ about, lifetime: { notAfter, renewal }, issuer }]
+    const by = { by: `issuer ${issuer}`, needs: 'cert-manager runs and the issuer is ready' }
+    return notAfter === undefined ? [] : [{ about, lifetime: { notAfter, renewal }, renewal: by }]
   })
   const routes = cluster.all(ROUTE).flatMap((about) => {
     const { content } = readRouteCertificate(about)[0] ?? {}
-    return content ? [{ about, lifetime: content, issuer: undefined }] : []
+    return content ? [{ about, lifetime: content, renewal: undefined }] : []
+  })
+  const credentials = cluster.all(APPLICATION_CREDENTIAL).flatMap((about) => {
+    const lifetime = readEnd(about)
+    const by = { by: 'keystone-operator', needs: 'keystone-operator runs and Keystone answers' }
+    return lifetime ? [{ about, lifetime, renewal: by }] : []
   })
   // Certificates of other programs of the cluster are not ours to report.
-  return [...managed, ...routes].filter(({ about }) => cluster.clouds.has(about.metadata.namespace ?? ''))
+  return [...managed, ...routes, ...credentials].filter(({ about }) =>
+    cluster.clouds.has(about.metadata.namespace ?? ''),
+  )
 }
 
-type EndFacts = Parameters<typeof problems.certificateEnding.message>[0]
-
 function matchEnds(cluster: ClusterState, verdicts: readonly CertificateVerdict[]): readonly RuleMatch<EndFacts>[] {
-  return cluster.derive(certificateEnds).flatMap(({ about, lifetime, issuer }) => {
+  return cluster.derive(certificateEnds).flatMap(({ about, lifetime, renewal }) => {
     if (!verdicts.includes(judgeLifetime(lifetime, cluster.now))) return []
     const days = Math.floor((lifetime.notAfter - cluster.now) / 86_400_000)
     const count = `${Math.abs(days)} ${Math.abs(days) === 1 ? 'day' : 'days'}`
     const facts = {
       end: days < 0 ? `${count} ago` : `in ${count}`,
       date: new Date(lifetime.notAfter).toISOString().slice(0, 10),
-      issuer,
+      renewal,
       describe: describeCommand(about),
     }
     return [{ about, facts }]
@@ -65,7 +78,7 @@ const certificateCritical = rule({
   id: 'kubernetes/certificate-critical',
   problem: problems.certificateCritical,
   looksAt: [CERTIFICATE],
-  also: [ROUTE],
+  also: [ROUTE, APPLICATION_CREDENTIAL],
   link: links.certManager,
   match: (cluster) => matchEnds(cluster, ['expired', 'critical']),
 })
@@ -74,7 +87,7 @@ const certificateEnding = rule({
   id: 'kubernetes/certificate-ends-soon',
   problem: problems.certificateEnding,
   looksAt: [CERTIFICATE],
-  also: [ROUTE],
+  also: [ROUTE, APPLICATION_CREDENTIAL],
   link: links.certManager,
   match: (cluster) => matchEnds(cluster, ['soon', 'due']),
 })

@@ -166,6 +166,17 @@ export const kubernetesStates: readonly State[] = [
     says: ['in 12 days', 'rootca-internal has not renewed it', 'kubectl -n openstack2 describe certificate'],
   },
   {
+    rule: 'kubernetes/certificate-ends-soon',
+    when: 'an application credential was not replaced',
+    objects: having(
+      object('keystone.openstack.org/v1beta1/KeystoneApplicationCredential', 'openstack2/ac-barbican', {
+        status: { expiresAt: daysFromNow(12), rotationEligibleAt: daysFromNow(-170) },
+      }),
+    ),
+    about: 'KeystoneApplicationCredential openstack2/ac-barbican',
+    says: ['in 12 days', 'keystone-operator has not renewed it', 'Keystone answers'],
+  },
+  {
     rule: 'kubernetes/certificate-critical',
     when: 'a certificate has ended',
     objects: having(

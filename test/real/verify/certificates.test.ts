@@ -1,5 +1,5 @@
-/** `stackloom certificates` against a real API server: the field selector, and what it must not read. */
-import { beforeAll, describe, expect, it } from 'vitest'
+/** `stackloom certificates` against a real API server: the field selector, what it must not read, and dates of real writes. */
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { main } from '../../../src/cli/main.ts'
 import { createAuthority } from '../../../src/pki/authority.ts'
@@ -29,7 +29,7 @@ async function deployBefore(secret: string, place: string): Promise<void> {
       apiVersion: api,
       kind: 'OpenStackDataPlaneService',
       metadata: metadata('tls'),
-      spec: { dataSources: [{ secretRef: { name: secret } }] },
+      spec: { dataSources: [{ secretRef: { name: secret } }, { secretRef: { name: 'nova-config' } }] },
     },
     {
       apiVersion: api,
@@ -102,12 +102,19 @@ describe('certificates', () => {
     )
     await secret('rhoso1', 'horizon', 2)
     await secret('elsewhere', 'of-another-program', 1)
-    const metadata = { name: 'osp-secret', namespace: 'rhoso1' }
-    await cluster.client.apply(
-      { apiVersion: 'v1', kind: 'Secret', metadata, data: { AdminPassword: encode('hunter2') } },
+    for (const name of ['osp-secret', 'nova-config']) await setPassword(name, 'hunter2')
+  }, 120_000)
+
+  const setPassword = (name: string, password: string) =>
+    cluster.client.apply(
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name, namespace: 'rhoso1' },
+        data: { AdminPassword: encode(password) },
+      },
       manager,
     )
-  }, 120_000)
 
   it('shows what ends soon in clouds, and fails for what is critical', async () => {
     const { code, out } = await certificates()
@@ -121,18 +128,45 @@ describe('certificates', () => {
 
   it('shows all with the age of credentials, and never a private value', async () => {
     const wide = await certificates('-o', 'wide')
-    expect(wide.out).toMatch(/rhoso1 +osp-secret +OpenStackControlPlane controlplane +20\d\d-\d\d-\d\d +0 +-/)
+    expect(wide.out).toMatch(/rhoso1 +osp-secret +OpenStackControlPlane controlplane +20\d\d-\d\d-\d\d +0 +- +- +-/)
     const { out } = await certificates('-o', 'json')
     const { certificates: found, credentials } = JSON.parse(out) as Record<
       string,
       readonly { name?: string; secret?: string }[]
     >
     expect(found?.map(({ name }) => name)).toEqual(['horizon', 'dashboard', 'keystone'])
-    expect(credentials?.map(({ secret }) => secret).toSorted()).toEqual(['osp-secret', 'ssh'])
+    expect(credentials?.map(({ secret }) => secret).toSorted()).toEqual(['nova-config', 'osp-secret', 'ssh'])
     for (const text of [wide.out, out]) {
       expect(text).not.toContain(privateKey)
       expect(text).not.toContain(encode('hunter2'))
     }
+  })
+
+  it('names the pods that started before a Secret was changed, not before it was labelled', async () => {
+    const started = new Date(Date.now() + 1_000)
+    const pod = await cluster.client.create({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'nova-api-0', namespace: 'rhoso1' },
+      spec: {
+        automountServiceAccountToken: false,
+        containers: [{ name: 'api', image: 'none', envFrom: [{ secretRef: { name: 'nova-config' } }] }],
+      },
+    })
+    const state = { running: { startedAt: `${started.toISOString().slice(0, 19)}Z` } }
+    const status = { name: 'api', state, ready: true, restartCount: 0, image: 'none', imageID: 'none' }
+    await cluster.client.update(
+      { ...pod, status: { phase: 'Running', containerStatuses: [status] } },
+      { subresource: 'status' },
+    )
+    const labels = { metadata: { labels: { 'example.com/team': 'cloud' } } }
+    const ref = { apiVersion: 'v1', kind: 'Secret', namespace: 'rhoso1', name: 'nova-config' }
+    // A second and more after the start: times of writes have seconds.
+    await vi.waitUntil(() => Date.now() > started.getTime() + 1_100, { timeout: 10_000 })
+    await cluster.client.patch(ref, labels, { type: 'merge', fieldManager: 'another' })
+    expect((await certificates()).out).not.toContain('nova-api-0')
+    await setPassword('nova-config', 'hunter3')
+    expect((await certificates()).out).toMatch(/rhoso1 +nova-config +OpenStackDataPlaneService tls .* pod nova-api-0$/m)
   })
 
   it('says which cloud it does not know', async () => {
