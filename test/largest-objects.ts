@@ -5,7 +5,7 @@
 import { dnsDataKind } from '../src/api/dnsdata.ts'
 import { dnsMasqKind } from '../src/api/dnsmasq.ts'
 import { ipSetKind, reservationKind } from '../src/api/ipset.ts'
-import { netConfigKind } from '../src/api/netconfig.ts'
+import { netConfigKind } from '../src/api/netconfig-kind.ts'
 import type { KubeObject } from '../src/api/object.ts'
 import { ansibleRunKind } from '../src/dataplane/kinds/ansible-run.ts'
 import {

@@ -122,10 +122,12 @@ function takeSmallest(chunks: Chunk[]): Chunk | undefined {
   return chunks.splice(chunks.indexOf(smallest), 1)[0]
 }
 
-/** In bytes of source. */
+/** In bytes of source. No part gets more that it does not need than a chunk costs, whatever the others save. */
 function mergeGain(a: Chunk, b: Chunk): number {
   let both = 0
   for (const part of a.parts) if (b.parts.has(part)) both += 1
+  const mostAdded = Math.max(both < b.parts.size ? a.bytes : 0, both < a.parts.size ? b.bytes : 0)
+  if (mostAdded > CHUNK_BYTES) return 0
   return both * CHUNK_BYTES - (b.parts.size - both) * a.bytes - (a.parts.size - both) * b.bytes
 }
 

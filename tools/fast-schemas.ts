@@ -1,10 +1,15 @@
 /** Makes `data/schemas.json` of the zod schemas, for `src/api/fit-schema.ts`. */
 import * as z from 'zod/v4/core'
 import type { FastSchema, SchemaName } from '../src/api/fit-schema.ts'
+import { netConfigSpecSchema } from '../src/api/netconfig-kind.ts'
 import { siteSchema } from '../src/api/site.ts'
 import { lockSchema } from '../src/plan/lock-file.ts'
 
-const schemas: Readonly<Record<SchemaName, z.$ZodType>> = { site: siteSchema, lock: lockSchema }
+const schemas: Readonly<Record<SchemaName, z.$ZodType>> = {
+  site: siteSchema,
+  lock: lockSchema,
+  netConfig: netConfigSpecSchema,
+}
 
 const CHECKED: ReadonlySet<string> = new Set<keyof FastSchema>([
   'type',
@@ -17,7 +22,9 @@ const CHECKED: ReadonlySet<string> = new Set<keyof FastSchema>([
   'propertyNames',
   'items',
   'minItems',
+  'maxItems',
   'minLength',
+  'maxLength',
   'pattern',
   'minimum',
   'maximum',

@@ -6,7 +6,7 @@
  */
 import { readData } from '../data/data.ts'
 
-export type SchemaName = 'site' | 'lock'
+export type SchemaName = 'site' | 'lock' | 'netConfig'
 
 /** The keywords that the schemas have; `tools/fast-schemas.ts` refuses any other one. */
 export interface FastSchema {
@@ -20,7 +20,9 @@ export interface FastSchema {
   readonly propertyNames?: FastSchema
   readonly items?: FastSchema
   readonly minItems?: number
+  readonly maxItems?: number
   readonly minLength?: number
+  readonly maxLength?: number
   readonly pattern?: string
   readonly minimum?: number
   readonly maximum?: number
@@ -29,12 +31,11 @@ export interface FastSchema {
 /** Stands for a value that does not fit; undefined is a value. */
 export const MISFIT: unique symbol = Symbol('misfit')
 
-/** The value as zod returns it, with the keys in the schema's order. */
-export function fitNamedSchema(name: SchemaName, value: unknown): unknown {
-  const schemas = JSON.parse(readData('schemas.json')) as Readonly<Record<SchemaName, FastSchema>>
-  return fitSchema(schemas[name], value)
+export function readSchema(name: SchemaName): FastSchema {
+  return (JSON.parse(readData('schemas.json')) as Readonly<Record<SchemaName, FastSchema>>)[name]
 }
 
+/** The value as zod returns it, with the keys in the schema's order. */
 export function fitSchema(schema: FastSchema, value: unknown): unknown {
   if (schema.anyOf) return fitFirst(schema.anyOf, value)
   if (schema.enum && !schema.enum.includes(value)) return MISFIT
@@ -67,8 +68,8 @@ function fitFirst(alternatives: readonly FastSchema[], value: unknown): unknown 
   return MISFIT
 }
 
-function fitArray({ items = {}, minItems = 0 }: FastSchema, value: unknown): unknown {
-  if (!Array.isArray(value) || value.length < minItems) return MISFIT
+function fitArray({ items = {}, minItems = 0, maxItems = Infinity }: FastSchema, value: unknown): unknown {
+  if (!Array.isArray(value) || value.length < minItems || value.length > maxItems) return MISFIT
   const fitted: unknown[] = []
   for (const item of value) {
     const result = fitSchema(items, item)
@@ -107,8 +108,9 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return prototype === Object.prototype || prototype === null
 }
 
-function fitsText({ minLength = 0, pattern }: FastSchema, text: string): boolean {
-  return text.length >= minLength && (pattern === undefined || new RegExp(pattern).test(text))
+function fitsText({ minLength = 0, maxLength = Infinity, pattern }: FastSchema, text: string): boolean {
+  const { length } = text
+  return length >= minLength && length <= maxLength && (pattern === undefined || new RegExp(pattern).test(text))
 }
 
 function fitsRange({ minimum, maximum }: FastSchema, value: number): boolean {

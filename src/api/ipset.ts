@@ -4,21 +4,18 @@ import { type Family, parseAddress } from '../net/address.ts'
 import { parsePrefixed } from '../net/cidr.ts'
 import type { KindDefinition } from './crd.ts'
 import {
-  addressText,
   createSubnetFinder,
   type NetConfigSpec,
   type NetConfigSubnet,
   networkCidr,
   networkGroup,
-  networkName,
   networkVersion,
   parseMember,
   positionsByName,
   type Report,
-  routeSchema,
-  serviceNetworkName,
   uniqueNames,
 } from './netconfig.ts'
+import { addressText, networkName, routeSchema, serviceNetworkName } from './netconfig-kind.ts'
 import type { Condition, SpecObject } from './object.ts'
 import type { Violation } from './violation.ts'
 

@@ -82,7 +82,7 @@ export async function withTypedObjects(result: SnapshotResult): Promise<Snapshot
   const { dnsDataKind } = await import('../api/dnsdata.ts')
   const { dnsMasqKind } = await import('../api/dnsmasq.ts')
   const { ipSetKind, reservationKind } = await import('../api/ipset.ts')
-  const { netConfigKind } = await import('../api/netconfig.ts')
+  const { netConfigKind } = await import('../api/netconfig-kind.ts')
   const { nodeServices, servedKinds, fallbackKinds } = await import('../dataplane/service-definitions/all.ts')
   return keepTypedFields(result, [
     addressBlockKind,

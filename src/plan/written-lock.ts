@@ -3,7 +3,7 @@
  *
  * Any other lock is read by `lock-file.ts`, which takes longer and says what is wrong with it.
  */
-import { fitNamedSchema, MISFIT } from '../api/fit-schema.ts'
+import { fitSchema, MISFIT, readSchema } from '../api/fit-schema.ts'
 import { readWritten } from '../yaml/read-written.ts'
 import { writeYaml } from '../yaml/write.ts'
 import type { Lock } from './lock.ts'
@@ -28,7 +28,7 @@ export function writeLock(lock: Lock): string {
 export function readWrittenLock(text: string): Lock | undefined {
   if (!text.startsWith(HEADER) || !text.endsWith(FOOTER)) return undefined
   const value = readWritten(text.slice(HEADER.length, -FOOTER.length))
-  const fitted = value === undefined ? MISFIT : fitNamedSchema('lock', value)
+  const fitted = value === undefined ? MISFIT : fitSchema(readSchema('lock'), value)
   if (fitted === MISFIT) return undefined
   const { apiVersion: _, kind: __, ...lock } = fitted as Lock & typeof KIND
   return lock

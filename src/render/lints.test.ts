@@ -11,13 +11,13 @@ const two = (second: Partial<SiteFileCloud>) => [
   { name: 'rhoso2', namespace: 'openstack2', ...second },
 ]
 
-function findingsOf(plan: Plan): readonly Finding[] {
+function findingsOf(plan: Plan): Promise<readonly Finding[]> {
   const locate = (path: readonly (string | number)[]) => ({ file: path.join('.'), line: 1, column: 1 })
   return lintDocuments(plan, locate)
 }
 
-function messages(second: Partial<SiteFileCloud>, settings: PlanSettings = {}): readonly string[] {
-  return findingsOf(testPlan({ clouds: two(second), ...settings })).map(
+async function messages(second: Partial<SiteFileCloud>, settings: PlanSettings = {}): Promise<readonly string[]> {
+  return (await findingsOf(testPlan({ clouds: two(second), ...settings }))).map(
     (finding) => `${finding.code} ${finding.message}`,
   )
 }
@@ -34,19 +34,27 @@ const cluster = {
 }
 
 describe('lintDocuments', () => {
-  it('reports nothing for a correct site', () => {
-    expect(messages({ services: { keystone: { template: { region: 'two' } } } })).toEqual([])
+  it('reports nothing for a correct site', async () => {
+    expect(await messages({ services: { keystone: { template: { region: 'two' } } } })).toEqual([])
   })
 
-  it('refuses a NetConfig that its webhook would refuse', () => {
+  it('refuses a NetConfig that its webhook would refuse', async () => {
     const { plan } = planSpec({ networks: { ctlplane: { dnsDomain: 'ctlplane' } } })
-    const refused = findingsOf(plan).filter(({ code }) => code === 'SL3229')
+    const refused = (await findingsOf(plan)).filter(({ code }) => code === 'SL3229')
     expect(refused.map(({ message }) => message)).toEqual([
       expect.stringMatching(/^the NetConfig of rhoso1 would be refused: spec\.networks\[0\]\.dnsDomain: /),
     ])
   })
 
-  it('refuses a hosts-only network with the subnet of another', () => {
+  it('says what is wrong with the shape of a NetConfig', async () => {
+    const { plan } = planSpec({ networks: { ctlplane: { dnsDomain: `${'a.'.repeat(130)}com` } } })
+    const refused = (await findingsOf(plan)).filter(({ code }) => code === 'SL3229')
+    expect(refused.map(({ message }) => message)).toEqual([
+      'the NetConfig of rhoso1 would be refused: spec.networks.0.dnsDomain: Too big: expected string to have <=253 characters',
+    ])
+  })
+
+  it('refuses a hosts-only network with the subnet of another', async () => {
     const hostsOnly = { nic: false as const, attach: 'none' as const, roles: ['hosts' as const] }
     const networks = {
       external: { ...hostsOnly, subnets: [{ cidr: '10.0.0.0/24', spans: { hosts: '10.0.0.10-10.0.0.20' } }] },
@@ -54,7 +62,7 @@ describe('lintDocuments', () => {
     }
     const { plan } = planSpec({ cluster, networks })
     expect(plan.findings.filter(({ severity }) => severity === 'error')).toEqual([])
-    expect(findingsOf(plan)).toMatchObject([
+    expect(await findingsOf(plan)).toMatchObject([
       {
         code: 'SL3229',
         where: { file: 'spec.networks.backup.subnets' },
@@ -63,9 +71,9 @@ describe('lintDocuments', () => {
     ])
   })
 
-  it('reports a misspelt raw field with a suggestion and its position', () => {
+  it('reports a misspelt raw field with a suggestion and its position', async () => {
     const template = { networkAttachents: ['storage'] }
-    const [found] = findingsOf(testPlan({ clouds: two({ services: { placement: { template } } }) }))
+    const [found] = await findingsOf(testPlan({ clouds: two({ services: { placement: { template } } }) }))
     expect(found?.message).toBe(
       'rhoso2: the control plane has no field spec.placement.template.networkAttachents; did you mean networkAttachments?',
     )
@@ -74,78 +82,83 @@ describe('lintDocuments', () => {
     })
   })
 
-  it('reports an invalid configuration snippet', () => {
+  it('reports an invalid configuration snippet', async () => {
     const template = { customServiceConfig: 'debug = true\n' }
-    const found = findingsOf(testPlan({ clouds: two({ services: { keystone: { template } } }) }))
+    const found = await findingsOf(testPlan({ clouds: two({ services: { keystone: { template } } }) }))
     expect(found).toHaveLength(1)
     expect(found[0]?.where).toMatchObject({
       file: 'spec.clouds.1.services.keystone.template.customServiceConfig',
     })
   })
 
-  it('reports a pool without the prefix of the namespace', () => {
+  it('reports a pool without the prefix of the namespace', async () => {
     const annotations = { 'metallb.universe.tf/address-pool': 'internalapi' }
-    expect(messages(override({ metadata: { annotations } }))).toEqual([
+    expect(await messages(override({ metadata: { annotations } }))).toEqual([
       "SL3102 rhoso2: spec.keystone.template.override.service.internal.metadata.annotations.metallb.universe.tf/address-pool names internalapi, which is not this cloud's",
     ])
   })
 
-  it('reports an address of another cloud', () => {
+  it('reports an address of another cloud', async () => {
     const annotations = { 'metallb.io/loadBalancerIPs': '172.17.0.80' }
-    const [found] = messages(override({ metadata: { annotations } }))
+    const [found] = await messages(override({ metadata: { annotations } }))
     expect(found).toContain('SL3103')
     expect(found).toContain('requests 172.17.0.80, which belongs to rhoso1/internalapi vips')
   })
 
-  it('reports a planned Service whose address, type or override is overridden', () => {
-    const moved = messages(override({ metadata: { annotations: { 'metallb.io/loadBalancerIPs': '172.17.1.88' } } }))
+  it('reports a planned Service whose address, type or override is overridden', async () => {
+    const moved = await messages(
+      override({ metadata: { annotations: { 'metallb.io/loadBalancerIPs': '172.17.1.88' } } }),
+    )
     expect(moved).toEqual([
       'SL3104 rhoso2: the raw fields make the address of keystone.internal 172.17.1.88; the plan says 172.17.1.80',
     ])
-    expect(messages(override({ spec: { type: 'ClusterIP' } }))).toEqual([
+    expect(await messages(override({ spec: { type: 'ClusterIP' } }))).toEqual([
       'SL3104 rhoso2: the raw fields make the type of keystone.internal ClusterIP; the plan says LoadBalancer',
     ])
-    const gone = messages({ overrides: { controlPlane: { keystone: { template: { override: null } } } } })
+    const gone = await messages({ overrides: { controlPlane: { keystone: { template: { override: null } } } } })
     expect(gone).toHaveLength(3)
   })
 
-  it('reports single replicas, missing DNS servers, and prerequisites of plain Kubernetes', () => {
-    expect(messages({}, { nodes: 1 })).toEqual([
+  it('reports single replicas, missing DNS servers, and prerequisites of plain Kubernetes', async () => {
+    expect(await messages({}, { nodes: 1 })).toEqual([
       'SL3201 databases and queues get 1 replica instead of 3, because the site has 1 node',
     ])
-    expect(messages({}, { cluster: { dns: [] } }).map((message) => message.slice(0, 6))).toEqual(['SL3202', 'SL3202'])
-    expect(messages({}, { platform: 'kubernetes' }).map((message) => message.slice(0, 6))).toEqual(['SL3203'])
+    expect((await messages({}, { cluster: { dns: [] } })).map((message) => message.slice(0, 6))).toEqual([
+      'SL3202',
+      'SL3202',
+    ])
+    expect((await messages({}, { platform: 'kubernetes' })).map((message) => message.slice(0, 6))).toEqual(['SL3203'])
   })
 
-  it('reports a service that cannot be attached to networks', () => {
-    expect(messages({ services: { heat: { networkAttachments: ['storage'] } } })).toEqual([
+  it('reports a service that cannot be attached to networks', async () => {
+    expect(await messages({ services: { heat: { networkAttachments: ['storage'] } } })).toEqual([
       'SL3105 rhoso2: the control plane has no network attachments for heat',
     ])
   })
 
-  it('reports an endpoint that no pod has, and one that several pods would share', () => {
+  it('reports an endpoint that no pod has, and one that several pods would share', async () => {
     const endpoints = [
       { name: 'ovs-0', address: '172.17.0.96' },
       { name: 'rabbitmq', address: '172.17.0.97' },
       { name: 'ovsdbserver-sb-0', address: '172.17.0.98' },
       { name: 'neutron', address: '172.17.0.99' },
     ]
-    const found = findingsOf(planSpec({ cluster, networks: { internalapi: { endpoints } } }).plan)
+    const found = await findingsOf(planSpec({ cluster, networks: { internalapi: { endpoints } } }).plan)
     expect(found.map((finding) => finding.code)).toEqual(['SL3204', 'SL3205', 'SL3205'])
     expect(found[0]?.message).toContain('"ips":["172.17.0.96/24"]')
     expect(found[0]?.remedy).toContain('ovn.ovndbcluster-sb')
   })
 
-  it('reports an endpoint whose attachment raw fields replace', () => {
+  it('reports an endpoint whose attachment raw fields replace', async () => {
     const internalapi = { endpoints: [{ name: 'neutron', address: '172.17.0.99' }] }
     const services = { neutron: { template: { networkAttachments: ['internalapi'] } } }
     const clouds = [{ name: 'rhoso1', namespace: 'openstack', services }]
-    const found = findingsOf(planSpec({ cluster, clouds, networks: { internalapi } }).plan)
+    const found = await findingsOf(planSpec({ cluster, clouds, networks: { internalapi } }).plan)
     expect(found.map((finding) => finding.code)).toEqual(['SL3204'])
   })
 
-  it('reports Cinder and Manila without a backend, and names the field to write', () => {
-    const found = findingsOf(testPlan({ clouds: two({ services: { cinder: true, manila: { enabled: true } } }) }))
+  it('reports Cinder and Manila without a backend, and names the field to write', async () => {
+    const found = await findingsOf(testPlan({ clouds: two({ services: { cinder: true, manila: { enabled: true } } }) }))
     expect(found.map(({ code, where, remedy }) => [code, where, remedy.split(' ')[3]])).toEqual([
       [
         'SL3230',
@@ -160,13 +173,15 @@ describe('lintDocuments', () => {
     ])
   })
 
-  it('reports no missing backend where Ceph or raw fields give one', () => {
+  it('reports no missing backend where Ceph or raw fields give one', async () => {
     const backend = { customServiceConfig: '[DEFAULT]\nenabled_backends = a\n', replicas: 1 }
     const services = {
       cinder: { template: { cinderVolumes: { a: backend } } },
       manila: { template: { manilaShares: { a: backend } } },
     }
-    expect(messages({ services })).toEqual([])
-    expect(messages({ services: { cinder: true, manila: true }, ceph: { fsid: 'a', secret: 'ceph' } })).toEqual([])
+    expect(await messages({ services })).toEqual([])
+    expect(await messages({ services: { cinder: true, manila: true }, ceph: { fsid: 'a', secret: 'ceph' } })).toEqual(
+      [],
+    )
   })
 })

@@ -3,7 +3,8 @@
  *
  * Raw fields are merged last and win over the plan, so conflicts are reported instead of corrected. Pure.
  */
-import { type NetConfigSpec, netConfigKind, netConfigViolations } from '../api/netconfig.ts'
+import { type FastSchema, fitSchema, MISFIT, readSchema } from '../api/fit-schema.ts'
+import { type NetConfigSpec, netConfigViolations } from '../api/netconfig.ts'
 import type { KubeObject } from '../api/object.ts'
 import { type Finding, finding, hasErrors } from '../errors/finding.ts'
 import { parseAddress } from '../net/address.ts'
@@ -36,12 +37,13 @@ import { installRequirements } from './operators.ts'
 import { lintRelease } from './release-lints.ts'
 import { spanRanges } from './spans.ts'
 
-export function lintDocuments(plan: Plan, locate: LocatePath): readonly Finding[] {
+export async function lintDocuments(plan: Plan, locate: LocatePath): Promise<readonly Finding[]> {
   const raw = plan.clouds.flatMap((cloud) => checkRawFields(cloud.from, plan.slots, locate))
   // A plan with errors may lack values that documents need.
   if (hasErrors(plan.findings)) return raw
   const { nodes } = plan.from.cluster
   const needed = installRequirements(plan)
+  const netConfigSchema = readSchema('netConfig')
   const where = locate(['spec', 'cluster', 'nodes'])
   return [
     ...raw,
@@ -50,14 +52,18 @@ export function lintDocuments(plan: Plan, locate: LocatePath): readonly Finding[
     ...(needed.length > 0
       ? [finding(prerequisites, { what: needed }, { where: locate(['spec', 'cluster', 'platform']) })]
       : []),
-    ...plan.clouds.flatMap((cloud) => [
-      ...lintOverrides(plan, cloud, locate),
-      ...dnsFindings(plan, cloud, locate),
-      ...netConfigFindings(plan, cloud, locate),
-      ...attachmentFindings(plan, cloud, locate),
-      ...endpointFindings(plan, cloud, locate),
-      ...backendFindings(plan, cloud, locate),
-    ]),
+    ...(
+      await Promise.all(
+        plan.clouds.map(async (cloud) => [
+          ...lintOverrides(plan, cloud, locate),
+          ...dnsFindings(plan, cloud, locate),
+          ...(await netConfigFindings(plan, cloud, netConfigSchema, locate)),
+          ...attachmentFindings(plan, cloud, locate),
+          ...endpointFindings(plan, cloud, locate),
+          ...backendFindings(plan, cloud, locate),
+        ]),
+      )
+    ).flat(),
   ]
 }
 
@@ -70,18 +76,32 @@ function dnsFindings(plan: Plan, cloud: PlannedCloud, locate: LocatePath): reado
  * The rules of the webhook that admits it. Overlaps on nodes are errors of the plan, with which nothing is rendered; those
  * of networks that only hosts have are reported here.
  */
-function netConfigFindings(plan: Plan, cloud: PlannedCloud, locate: LocatePath): readonly Finding[] {
+async function netConfigFindings(
+  plan: Plan,
+  cloud: PlannedCloud,
+  schema: FastSchema,
+  locate: LocatePath,
+): Promise<readonly Finding[]> {
   const sharing = new Map() // Annotations are not checked.
-  return renderNetConfig(plan, cloud, sharing).flatMap((object) => {
-    const parsed = netConfigKind.spec.safeParse(object['spec'])
-    const violations = parsed.success
-      ? netConfigViolations(parsed.data as NetConfigSpec)
-      : parsed.error.issues.map(({ path, message }) => ({ field: ['spec', ...path].join('.'), detail: message }))
+  const found = renderNetConfig(plan, cloud, sharing).map(async (object) => {
+    const fitted = fitSchema(schema, object['spec'])
+    const violations =
+      fitted === MISFIT ? await shapeViolations(object['spec']) : netConfigViolations(fitted as NetConfigSpec)
     return violations.map(({ field, detail }) => {
       const where = locateNetConfigField(object, field, cloud, locate)
       return finding(netConfigRefused, { cloud: cloud.name, field, detail }, { where })
     })
   })
+  return (await Promise.all(found)).flat()
+}
+
+/** As zod reads it, which is loaded only for a NetConfig that may have the wrong shape. */
+async function shapeViolations(spec: unknown): Promise<readonly { readonly field: string; readonly detail: string }[]> {
+  const { netConfigKind } = await import('../api/netconfig-kind.ts')
+  const parsed = netConfigKind.spec.safeParse(spec)
+  return parsed.success
+    ? netConfigViolations(parsed.data as NetConfigSpec)
+    : parsed.error.issues.map(({ path, message }) => ({ field: ['spec', ...path].join('.'), detail: message }))
 }
 
 /** The network of `spec.networks[0].subnets[0].cidr` in the site file. */

@@ -238,12 +238,12 @@ interface Outcome {
   readonly lock: Lock
 }
 
-function plan(value: Value, before?: Lock): Outcome {
+async function plan(value: Value, before?: Lock): Promise<Outcome> {
   const { site, locate, findings } = readSite(writeYaml(value), 'site.yaml')
   const lock = before ?? emptyLock('lab')
   if (!site) return { documents: '', findings, lock }
   const result = planSite({ site, locate, findings, lock, slots })
-  const found = [...result.findings, ...lintDocuments(result.plan, locate)]
+  const found = [...result.findings, ...(await lintDocuments(result.plan, locate))]
   const all = judge(found, site.accept, { locate, judges: () => true })
   const documents = hasErrors(all) ? '' : JSON.stringify(renderDocuments(result.plan))
   return { documents, findings: all, lock: result.lock }
@@ -348,7 +348,7 @@ const beyond: Readonly<Record<string, Value>> = {
   'spec.clouds.0.networks.tenant.supernets.1': 'fd00:29::/48',
 }
 
-const first = plan(file, plan(file).lock)
+const first = await plan(file, (await plan(file)).lock)
 const known = new Set(first.findings.map(({ code, message }) => `${code} ${message}`))
 const edits = leafPaths(file).flatMap((path) => {
   const value = path.reduce<unknown>((part, step) => (part as Record<string | number, unknown>)[step], file)
@@ -371,8 +371,8 @@ describe('an edit of a locked site file', () => {
     expect([...missing]).toEqual(['.spec.clouds[].pool'])
   })
 
-  it.each(edits)('changes the documents, is refused, or is reported: $field: $to', ({ path, to }) => {
-    const { documents, findings } = plan(replaceAt(file, path, to), first.lock)
+  it.each(edits)('changes the documents, is refused, or is reported: $field: $to', async ({ path, to }) => {
+    const { documents, findings } = await plan(replaceAt(file, path, to), first.lock)
     const isReported = findings.some(({ code, message }) => !known.has(`${code} ${message}`))
     expect(isReported || documents !== first.documents).toBe(true)
   })

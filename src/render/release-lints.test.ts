@@ -37,48 +37,48 @@ const without =
     return { ...node, fields }
   }
 
-function lint(table: SlotTable): readonly string[] {
-  return lintDocuments(testPlan({ table }), locate)
+async function lint(table: SlotTable): Promise<readonly string[]> {
+  return (await lintDocuments(testPlan({ table }), locate))
     .filter(({ code }) => /^SL310[789]$/.test(code))
     .map(({ code, severity, message }) => `${code} ${severity} ${message}`)
 }
 
 describe('a plan for CRDs that are no known release', () => {
-  it('leaves out a removed field and names it', () => {
+  it('leaves out a removed field and names it', async () => {
     const table = nextRelease(['glance', 'template'], without('keystoneEndpoint'))
-    expect(lint(table)).toEqual([
+    expect(await lint(table)).toEqual([
       'SL3107 warning OpenStackControlPlane has no field spec.glance.template.keystoneEndpoint, which 18.0-fr6 has: it is left out',
     ])
     expect(JSON.stringify(renderDocuments(testPlan({ table })))).not.toContain('keystoneEndpoint')
   })
 
-  it('asks for a field that is required now', () => {
+  it('asks for a field that is required now', async () => {
     const table = nextRelease(['keystone', 'template'], (node) => ({ ...node, required: ['adminProject'] }))
-    expect(lint(table)).toEqual([
+    expect(await lint(table)).toEqual([
       'SL3108 error rhoso1: OpenStackControlPlane requires spec.keystone.template.adminProject, and nothing sets it',
     ])
   })
 
-  it('names both paths of a slot that moved', () => {
+  it('names both paths of a slot that moved', async () => {
     const table = nextRelease(['horizon', 'template'], (node) => ({
       ...node,
       fields: { ...without('override')(node).fields, web: node.fields['override'] ?? 0, ui: 0 },
     }))
-    expect(lint(table)).toContain(
+    expect(await lint(table)).toContain(
       'SL3109 warning there is no slot spec.horizon.template.override.service, which 18.0-fr6 has',
     )
   })
 })
 
 describe('a plan for a known release', () => {
-  it('leaves out fields silently', () => {
-    for (const release of ['18.0-fr2', '18.0-fr6', 'main']) expect(lint(builtInTable(release))).toEqual([])
+  it('leaves out fields silently', async () => {
+    for (const release of ['18.0-fr2', '18.0-fr6', 'main']) expect(await lint(builtInTable(release))).toEqual([])
   })
 
-  it('reports a raw field of another release with the releases that have it, and its place', () => {
+  it('reports a raw field of another release with the releases that have it, and its place', async () => {
     const services = { glance: { template: { glanceAPIs: { default: { containerImage: 'mine' } } } } }
     const plan = testPlan({ clouds: [{ name: 'rhoso1', namespace: 'openstack', services }] })
-    const [found] = lintDocuments(plan, locate).filter(({ code }) => code === 'SL3106')
+    const [found] = (await lintDocuments(plan, locate)).filter(({ code }) => code === 'SL3106')
     expect(found?.message).toBe(
       'rhoso1: OpenStackControlPlane of 18.0-fr6 has no field spec.glance.template.glanceAPIs.default.containerImage; 18.0-fr1 to 18.0-fr4 have it',
     )
@@ -89,13 +89,13 @@ describe('a plan for a known release', () => {
     { name: 'rhoso1', namespace: 'openstack', services },
   ]
 
-  it('warns of a deprecated field for a RabbitMQ, with the field that replaces it', () => {
+  it('warns of a deprecated field for a RabbitMQ, with the field that replaces it', async () => {
     const services = {
       cinder: { template: { rabbitMqClusterName: 'rabbitmq-cinder', notificationsBusInstance: 'rabbitmq' } },
       keystone: { template: { rabbitMqClusterName: 'rabbitmq' } },
       nova: { template: { cellTemplates: { cell1: { cellMessageBusInstance: 'rabbitmq-cell1' } } } },
     }
-    const found = lintDocuments(testPlan({ clouds: cloudWith(services) }), locate)
+    const found = await lintDocuments(testPlan({ clouds: cloudWith(services) }), locate)
     expect(found.filter(({ code }) => code === 'SL3110').map(({ remedy }) => remedy)).toEqual([
       'write `messagingBus: {cluster: rabbitmq-cinder}` instead',
       'write `notificationsBus: {cluster: rabbitmq}` instead',
@@ -103,17 +103,17 @@ describe('a plan for a known release', () => {
       'write `messagingBus: {cluster: rabbitmq-cell1}` instead',
     ])
     const older = testPlan({ table: builtInTable('18.0-fr4'), clouds: cloudWith(services) })
-    expect(lintDocuments(older, locate).filter(({ code }) => code.startsWith('SL31'))).toEqual([])
+    expect((await lintDocuments(older, locate)).filter(({ code }) => code.startsWith('SL31'))).toEqual([])
   })
 
-  it('renders buses and application credentials as the site file has them', () => {
+  it('renders buses and application credentials as the site file has them', async () => {
     const messagingBus = { cluster: 'rabbitmq', user: 'cinder', vhost: '/cinder' }
     const services = { cinder: { template: { messagingBus, notificationsBus: { cluster: 'rabbitmq' } } } }
     const controlPlane = { cinder: { applicationCredential: { enabled: true } }, messagingBus }
     const plan = testPlan({
       clouds: [{ name: 'rhoso1', namespace: 'openstack', services, overrides: { controlPlane } }],
     })
-    expect(lintDocuments(plan, locate).filter(({ code }) => code.startsWith('SL31'))).toEqual([])
+    expect((await lintDocuments(plan, locate)).filter(({ code }) => code.startsWith('SL31'))).toEqual([])
     const rendered = renderDocuments(plan).find(({ object }) => object.kind === 'OpenStackControlPlane')
     expect(rendered?.object['spec']).toMatchObject({
       messagingBus,
@@ -129,9 +129,9 @@ describe('a plan for a known release', () => {
     ['manila', { manilaAPI: { externalEndpoints: [] } }, 'override'],
     ['rabbitmq', { rabbitmq: { externalEndpoint: {} } }, 'override'],
     ['glance', { glanceAPIExternal: {} }, 'glanceAPIs'],
-  ])('names the field that replaces one of 2023: %s %o', (service, template, instead) => {
+  ])('names the field that replaces one of 2023: %s %o', async (service, template, instead) => {
     const plan = testPlan({ clouds: cloudWith({ [service]: { template } }) })
-    const found = lintDocuments(plan, locate).find(({ code }) => code === 'SL3106')
+    const found = (await lintDocuments(plan, locate)).find(({ code }) => code === 'SL3106')
     expect(found?.remedy).toContain(`write ${instead} instead`)
   })
 })

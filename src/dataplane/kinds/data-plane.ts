@@ -7,7 +7,7 @@
 import * as z from 'zod'
 import type { KindDefinition } from '../../api/crd.ts'
 import { conditionSchema } from '../../api/ipset.ts'
-import { networkName } from '../../api/netconfig.ts'
+import { networkName } from '../../api/netconfig-kind.ts'
 import type { Condition, SpecObject } from '../../api/object.ts'
 import { envSchema, extraMountsSchema, networkAttachmentsSchema } from '../../api/pod.ts'
 import { type AnsibleRole, ansibleRoleSchema } from './ansible-run.ts'
