@@ -117,6 +117,45 @@ export function* mutations(dump: readonly KubeObject[], value: unknown): Generat
   }
 }
 
+/** The objects once for each text below spec, status and annotations, with another text there, or as the name of that field. */
+export function* textMutations(
+  objects: readonly KubeObject[],
+  text: string,
+): Generator<{ readonly field: string; readonly objects: readonly KubeObject[] }> {
+  for (const object of objects) {
+    for (const path of textPaths(object)) {
+      for (const changed of [setText(object, path, text), renameField(object, path, text)]) {
+        const field = `${object.kind} ${path.join('.')}`
+        yield { field, objects: objects.map((other) => (other === object ? (changed as KubeObject) : other)) }
+      }
+    }
+  }
+}
+
+function textPaths(value: unknown, prefix: readonly string[] = []): readonly (readonly string[])[] {
+  const [first = 'spec', second = 'annotations'] = prefix
+  if (first !== 'spec' && first !== 'status' && !(first === 'metadata' && second === 'annotations')) return []
+  if (typeof value === 'string') return [prefix]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, item]) => textPaths(item, [...prefix, key]))
+}
+
+function setText(value: unknown, [key, ...rest]: readonly string[], text: unknown): unknown {
+  if (key === undefined) return text
+  if (Array.isArray(value))
+    return value.map((item, index) => (String(index) === key ? setText(item, rest, text) : item))
+  return isRecord(value) ? { ...value, [key]: setText(value[key], rest, text) } : value
+}
+
+/** `__proto__` becomes a field of its own, as in JSON of the API server. */
+function renameField(value: unknown, [key = '', ...rest]: readonly string[], name: string): unknown {
+  if (Array.isArray(value))
+    return value.map((item, index) => (String(index) === key ? renameField(item, rest, name) : item))
+  if (!isRecord(value)) return value
+  if (rest.length > 0) return { ...value, [key]: renameField(value[key], rest, name) }
+  return Object.fromEntries(Object.entries(value).map(([field, item]) => [field === key ? name : field, item]))
+}
+
 function fieldPaths(value: unknown, prefix: readonly string[] = []): readonly string[] {
   const own = prefix.length === 0 ? [] : [prefix.join('\0')]
   if (Array.isArray(value)) return [...own, ...value.flatMap((item) => fieldPaths(item, [...prefix, '*']))]
