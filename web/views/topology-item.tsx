@@ -75,6 +75,11 @@ function shorten(names: readonly string[]): string {
   return names.slice(0, SHOWN).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }
 
+/** NICs and bonds have the same name on many nodes; their first detail is the node. */
+function isPort(kind: TopologyItem['kind']): boolean {
+  return kind === 'nic' || kind === 'bond'
+}
+
 interface NeighboursProps {
   readonly title: string
   readonly ids: readonly string[]
@@ -88,10 +93,10 @@ function Neighbours({ title, ids, items }: NeighboursProps): JSX.Element | null 
   return (
     <Panel title={title} more={<span class="count">{found.length}</span>}>
       <ul class="body tight">
-        {found.slice(0, SHOWN).map(({ id, kind, label, cloud }) => (
+        {found.slice(0, SHOWN).map(({ id, kind, label, cloud = '', details }) => (
           <li key={id}>
             <a href={linkTo('topology', { selected: id })}>{label}</a>
-            <span class="quiet">{` ${kind}${cloud ? `, ${cloud}` : ''}`}</span>
+            <span class="quiet">{[` ${kind}`, isPort(kind) ? details[0] : cloud].filter(Boolean).join(', ')}</span>
           </li>
         ))}
         {found.length > SHOWN && <li class="quiet">{`and ${found.length - SHOWN} more`}</li>}

@@ -221,25 +221,36 @@ function forbiddenEdges({ clouds, findings }: Plan, { examination, probe }: View
   )
   const checked = [...(examination?.checks ?? []), ...(probe?.results ?? [])]
   const found = [...findings, ...checked.flatMap((check) => check.findings)]
-  return found.flatMap((finding) => {
-    const parties = partiesOf(finding).filter((name) => networks.has(name))
-    const [first] = parties
-    const other = parties.find((name) => name.split('/')[0] !== first?.split('/')[0])
-    if (first === undefined || other === undefined || finding.severity === 'info') return []
-    const { severity, code, message } = finding
-    return [
-      {
-        ...edge(`network:${first}`, `network:${other}`, 'forbidden'),
-        id: `${code} ${first} ${other}`,
-        problem: { severity, code, message },
-      },
-    ]
-  })
+  const edges = found
+    .filter(({ severity }) => severity !== 'info')
+    .flatMap((finding) =>
+      listPairs(finding, networks).map(([first, other]) => {
+        const { severity, code, message } = finding
+        return {
+          ...edge(`network:${first}`, `network:${other}`, 'forbidden'),
+          id: `${code} ${first} ${other}`,
+          problem: { severity, code, message },
+        }
+      }),
+    )
+  return [...new Map(edges.map((entry) => [entry.id, entry])).values()]
 }
 
-function partiesOf({ owners = [], message }: Finding): readonly string[] {
-  const words = [...owners, message].flatMap((text) => text.match(/[a-z0-9-]+\/[a-z0-9-]+/g) ?? [])
-  return [...new Set(words)]
+type Pair = readonly [first: string, other: string]
+
+/** An owner that names networks of two clouds is one place of the problem; otherwise all texts together are. */
+function listPairs({ owners = [], message }: Finding, networks: ReadonlySet<string>): readonly Pair[] {
+  const inOwners = owners.flatMap((owner) => pairsOf([owner], networks))
+  return inOwners.length > 0 ? inOwners : pairsOf([...owners, message], networks).slice(0, 1)
+}
+
+function pairsOf(texts: readonly string[], networks: ReadonlySet<string>): readonly Pair[] {
+  const words = texts.flatMap((text) => text.match(/[a-z0-9-]+\/[a-z0-9-]+/g) ?? [])
+  const named = [...new Set(words)].filter((word) => networks.has(word))
+  return named.slice(1).flatMap((other, index): readonly Pair[] => {
+    const first = named[index] ?? ''
+    return first.split('/')[0] === other.split('/')[0] ? [] : [[first, other]]
+  })
 }
 
 /** What an item touches: everything on the ways from it to the nodes, and from it to the hosts. */
@@ -253,7 +264,9 @@ export function buildTopologyItem(
   const edges = topology.edges.filter(({ kind }) => kind !== 'forbidden')
   const forward = groupBy(edges, ({ from }) => from)
   const backward = groupBy(edges, ({ to }) => to)
-  const right = walk(id, (place) => (forward.get(place) ?? []).map((way) => ({ next: way.to, way: way.id })))
+  const walkRight: WalkRight = (start) =>
+    walk(start, (place) => (forward.get(place) ?? []).map((way) => ({ next: way.to, way: way.id })))
+  const right = walkRight(id)
   const left = walk(id, (place) => (backward.get(place) ?? []).map((way) => ({ next: way.from, way: way.id })))
   const forbidden = topology.edges.filter(({ kind, from, to }) => kind === 'forbidden' && (from === id || to === id))
   const touches = [...new Set([...left, ...right, ...forbidden.flatMap((way) => [way.id, way.from, way.to])])]
@@ -274,7 +287,7 @@ export function buildTopologyItem(
     label: item.label,
     touches,
     l2: [...new Set(l2)],
-    falls: whatFalls(item, items, right, backward),
+    falls: whatFalls(item, items, walkRight, backward),
   }
 }
 
@@ -297,30 +310,38 @@ function walk(start: string, stepsFrom: (id: string) => readonly Step[]): Readon
   return seen
 }
 
-/** A segment that other NICs carry too survives the loss of a node or NIC. */
+/** Everything between an item and the hosts. */
+type WalkRight = (start: string) => ReadonlySet<string>
+
+/** A segment that other nodes carry too survives the loss of a node or NIC: only what the others depend on falls. */
 function whatFalls(
   item: TopologyItem,
   items: ReadonlyMap<string, TopologyItem>,
-  right: ReadonlySet<string>,
+  walkRight: WalkRight,
   backward: ReadonlyMap<string, readonly TopologyEdge[]>,
 ): TopologyItemDocument['falls'] {
-  const survives = (segment: string): boolean =>
-    (backward.get(segment) ?? []).some(({ from }) => !right.has(from) && from !== item.id)
-  const reached = [...right].flatMap((id) => items.get(id) ?? [])
-  const segments = reached.filter(({ kind }) => kind === 'segment')
-  const isRedundant = segments.length > 0 && item.kind !== 'segment' && segments.every(({ id }) => survives(id))
-  const label = (kind: TopologyItem['kind']): readonly string[] =>
-    isRedundant ? [] : reached.filter((other) => other.kind === kind).map((other) => other.label)
-  const falls = { clouds: label('cloud'), vips: label('vip'), hosts: label('hosts') }
-  if (isRedundant)
+  const right = walkRight(item.id)
+  const isCarrier = item.kind === 'node' || item.kind === 'nic' || item.kind === 'bond'
+  const carried = isCarrier ? [...right].filter((id) => items.get(id)?.kind === 'segment') : []
+  const alone = carried.filter((segment) => (backward.get(segment) ?? []).every(({ from }) => right.has(from)))
+  if (carried.length > 0 && alone.length === 0)
     return {
-      ...falls,
+      clouds: [],
+      vips: [],
+      hosts: [],
       text: 'other nodes carry the same segments: VIPs move to them, and pods of this node start there',
     }
+  const lost = alone.length > 0 ? new Set(alone.flatMap((segment) => [...walkRight(segment)])) : right
+  const label = (kind: TopologyItem['kind']): readonly string[] =>
+    [...lost].flatMap((id) => items.get(id) ?? []).flatMap((other) => (other.kind === kind ? other.label : []))
+  const falls = { clouds: label('cloud'), vips: label('vip'), hosts: label('hosts') }
   const parts = [
     falls.clouds.length === 1 ? '1 cloud' : `${falls.clouds.length} clouds`,
     falls.vips.length === 1 ? '1 VIP' : `${falls.vips.length} VIPs`,
     falls.hosts.length > 0 ? `hosts ${falls.hosts.join(', ')}` : 'no hosts',
   ]
-  return { ...falls, text: `${item.label} carries ${parts.join(', ')}` }
+  const text = `${item.label} carries ${parts.join(', ')}`
+  if (alone.length === carried.length) return { ...falls, text }
+  const only = alone.map((segment) => items.get(segment)?.label).join(', ')
+  return { ...falls, text: `${text} by ${only} alone; other nodes carry its other segments` }
 }
