@@ -40,35 +40,38 @@ function describeSubnet(subnet: Subnet): string {
 }
 
 /** What the chosen mode counts: planned addresses are lighter than live ones, and problems are red. */
-function Use({ subnet }: { readonly subnet: Subnet }): JSX.Element {
-  const { plannedUse, liveUse, problemPieces } = subnet
+function Use({ subnet: { runs, spans } }: { readonly subnet: Subnet }): JSX.Element {
   const mode = param('mode')
-  const wrong = new Set(problemPieces)
-  const used = liveUse ?? plannedUse
+  const hasLive = spans.some(({ live }) => live !== undefined)
+  const isFull = ({ planned, live }: Run): boolean => (mode === 'plan' || !hasLive ? planned : live)
+  const isLight = (run: Run): boolean => run.planned && !isFull(run)
   return (
-    <svg class="sparkline" viewBox={`0 0 ${plannedUse.length} 8`} preserveAspectRatio="none" aria-hidden="true">
-      {liveUse && mode !== 'live' && <path class="only-planned" d={drawPieces(plannedUse)} />}
-      {mode !== 'plan' && mode !== 'difference' && <path d={drawPieces(used)} />}
-      {mode !== 'plan' && (
-        <path class="wrong" d={drawPieces(used.map((use, piece) => (wrong.has(piece) ? Math.max(0.01, use) : 0)))} />
-      )}
+    <svg class="sparkline" viewBox="0 0 1000 8" preserveAspectRatio="none" aria-hidden="true">
+      {mode !== 'live' && <path class="only-planned" d={drawRuns(runs.filter(isLight))} />}
+      {mode !== 'difference' && <path d={drawRuns(runs.filter(isFull))} />}
+      {mode !== 'plan' && <path class="wrong" d={drawRuns(runs.filter(({ problem }) => problem))} />}
     </svg>
   )
 }
 
-/** Use of equal pieces of a subnet as one path: fifty clouds have hundreds of them. */
+/** All used addresses as one path: fifty clouds have hundreds of these. */
 export function Sparkline({ subnet }: { readonly subnet: Subnet }): JSX.Element {
-  const { plannedUse, liveUse = [] } = subnet
-  const values = plannedUse.map((planned, piece) => Math.max(planned, liveUse[piece] ?? 0))
   return (
-    <svg class="sparkline" viewBox={`0 0 ${values.length} 8`} preserveAspectRatio="none" aria-hidden="true">
-      <path d={drawPieces(values)} />
+    <svg class="sparkline" viewBox="0 0 1000 8" preserveAspectRatio="none" aria-hidden="true">
+      <path d={drawRuns(subnet.runs)} />
     </svg>
   )
 }
 
-function drawPieces(values: readonly number[]): string {
-  return values.map((value, index) => (value > 0 ? `M${index} 8v${-Math.max(1.6, value * 8)}h1V8z` : '')).join('')
+type Run = Subnet['runs'][number]
+
+/** A run is at least as wide as the eye needs. */
+const THINNEST = 6
+
+function drawRuns(runs: readonly Run[]): string {
+  return runs
+    .map(({ from, to }) => `M${(from * 1000).toFixed(1)} 8V0h${Math.max(THINNEST, (to - from) * 1000).toFixed(1)}V8z`)
+    .join('')
 }
 
 export function RoleLegend({ hasLive }: { readonly hasLive: boolean }): JSX.Element {

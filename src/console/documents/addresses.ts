@@ -38,11 +38,10 @@ const subnetBar = z.object({
   size: z.string(),
   spans: list(span),
   reserved: list(z.object({ id: z.string(), start: z.string(), end: z.string(), from: z.number(), to: z.number() })),
-  /** The part of each of 32 equal pieces of the subnet that is planned, and that is live. */
-  plannedUse: list(z.number()),
-  liveUse: list(z.number()).optional(),
-  /** Which of these pieces have a problem. */
-  problemPieces: list(z.number()),
+  /** Addresses beside each other that are all planned or not, live or not, right or wrong. */
+  runs: list(
+    z.object({ from: z.number(), to: z.number(), planned: z.boolean(), live: z.boolean(), problem: z.boolean() }),
+  ),
   /** The fullest span. */
   fraction: z.number(),
   /** Addresses that are planned, and nothing in the cluster has them. */

@@ -70,12 +70,26 @@ describe('the address map', () => {
     expect(new Set(nodes.map(({ state }) => state))).toEqual(new Set(['planned']))
   })
 
-  it('marks the pieces of a bar with a problem, and counts planned and live addresses apart', () => {
-    const barOf = (example: ConsoleExample) =>
-      (example.documents.addresses as AddressesDocument).subnets.find(({ id }) => id.startsWith('rhoso1/internalapi/'))
-    expect(barOf(broken)?.problemPieces).toEqual([10, 11])
-    expect(barOf(deployed)).toMatchObject({ problemPieces: [], liveUse: expect.any(Array) })
-    expect(barOf(planOnly)).not.toHaveProperty('liveUse')
+  it('marks exactly the addresses of a bar that are planned, live or wrong', () => {
+    const runsOf = (example: ConsoleExample) =>
+      (example.documents.addresses as AddressesDocument).subnets
+        .find(({ id }) => id.startsWith('rhoso1/internalapi/'))
+        ?.runs.map(({ from, to, planned, live, problem }) => {
+          const kinds = [planned && 'planned', live && 'live', problem && 'problem'].filter(Boolean)
+          return `${Math.round(from * 256)}-${Math.round(to * 256) - 1} ${kinds.join(' ')}`
+        })
+    expect(runsOf(planOnly)).toEqual(['10-12 planned', '80-80 planned', '85-86 planned', '100-101 planned'])
+    expect(runsOf(deployed)?.filter((run) => run.endsWith('problem'))).toEqual([])
+    expect(runsOf(broken)).toEqual([
+      '10-12 planned',
+      '30-30 live',
+      '80-80 planned live problem',
+      '85-86 planned live',
+      '88-88 live problem',
+      '90-90 live problem',
+      '100-100 planned live',
+      '101-101 planned',
+    ])
   })
 
   it('says that one more cloud fits, and how many subnets are free', () => {

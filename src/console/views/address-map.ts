@@ -74,6 +74,8 @@ function buildBars(cloud: PlannedCloud, network: PlannedNetwork, live: LiveAddre
   })
 }
 
+type Run = { -readonly [Field in keyof SubnetBar['runs'][number]]: SubnetBar['runs'][number][Field] }
+
 interface Place {
   readonly cloud: PlannedCloud
   readonly network: PlannedNetwork
@@ -81,7 +83,8 @@ interface Place {
   readonly cidr: Cidr
 }
 
-const PIECES = 32
+/** As a part of the bar: less than an address of a /24. */
+const GAP = 1 / 512
 const harmless: ReadonlySet<Mark['state']> = new Set(['same', 'planned', 'unused'])
 
 function buildBar(place: Place, live: LiveAddresses | undefined): FullBar {
@@ -105,17 +108,7 @@ function buildBar(place: Place, live: LiveAddresses | undefined): FullBar {
     size: String(cidrSize(cidr)),
     spans,
     reserved: subnet.reserved.map((range) => ({ id: `${range.start}-${range.end}`, ...range, ...scale.place(range) })),
-    plannedUse: countPieces(
-      marks.filter((mark) => mark.planned.length > 0),
-      scale,
-    ),
-    ...(live && {
-      liveUse: countPieces(
-        marks.filter((mark) => mark.live.length > 0),
-        scale,
-      ),
-    }),
-    problemPieces: [...new Set(problems.map(({ value }) => pieceOf(value, scale)))],
+    runs: listRuns(marks, scale),
     fraction: Math.max(0, ...spans.map(({ fraction }) => fraction)),
     unused: marks.filter(({ state }) => state === 'unused').length,
     problems: problems.length,
@@ -133,8 +126,6 @@ function withoutMarks(full: FullBar): SubnetBar {
 }
 
 interface Scale {
-  readonly base: bigint
-  readonly extent: bigint
   readonly position: (value: bigint) => number
   readonly place: (range: AddressRange) => { readonly from: number; readonly to: number }
 }
@@ -157,7 +148,7 @@ function createScale(cidr: Cidr, spans: readonly PlannedSpan[], marks: readonly 
     const { first, last: end } = parseAddressRange(range)
     return { from: position(first), to: position(end + 1n) }
   }
-  return { base: cidr.base, extent, position, place }
+  return { position, place }
 }
 
 function buildSpan(
@@ -184,20 +175,23 @@ function buildSpan(
   }
 }
 
-/** The part of each of 32 equal pieces that the marks take. */
-function countPieces(marks: readonly Mark[], scale: Scale): readonly number[] {
-  const counts = Array.from({ length: PIECES }, () => 0)
-  for (const { value } of marks) counts[pieceOf(value, scale)] = (counts[pieceOf(value, scale)] ?? 0) + 1
-  const size = Number(pieceSize(scale))
-  return counts.map((count) => Math.min(1, Math.round((count / size) * 1000) / 1000))
-}
-
-function pieceOf(value: bigint, scale: Scale): number {
-  return Math.min(PIECES - 1, Number((value - scale.base) / pieceSize(scale)))
-}
-
-function pieceSize({ extent }: Scale): bigint {
-  return extent / BigInt(PIECES) || 1n
+/** Neighbours of one kind are one run; a gap that no screen shows does not part them, so that a bar has few runs. */
+function listRuns(marks: readonly Mark[], scale: Scale): SubnetBar['runs'] {
+  const runs: Run[] = []
+  for (const mark of marks) {
+    const [from, to] = [scale.position(mark.value), scale.position(mark.value + 1n)]
+    const kind = {
+      planned: mark.planned.length > 0,
+      live: mark.live.length > 0,
+      problem: !harmless.has(mark.state),
+    }
+    const last = runs.at(-1)
+    const continues =
+      last?.planned === kind.planned && last.live === kind.live && last.problem === kind.problem && from - last.to < GAP
+    if (continues) last.to = to
+    else runs.push({ from, to, ...kind })
+  }
+  return runs
 }
 
 function networkNames({ clouds }: Plan): readonly string[] {
