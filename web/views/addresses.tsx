@@ -191,7 +191,7 @@ function Supernets({ document }: { readonly document: AddressesDocument }): JSX.
   const fits = <Mark state={oneMore.fits ? 'ok' : 'error'} label={oneMore.text} />
   return (
     <Panel title="Supernets" more={fits}>
-      <Table caption="Supernets" columns={supernetColumns} rows={supernets} keyOf={({ id }) => id} />
+      <Table caption="Supernets" columns={supernetColumns} rows={supernets} keyOf={({ id }) => id} cards />
     </Panel>
   )
 }

@@ -137,13 +137,9 @@ function LiveHolders({ live }: { readonly live: NonNullable<SearchDocument['live
 
 type LiveRow = { readonly address: string } & NonNullable<SearchDocument['live']>[number]['holders'][number]
 
-function holderText({ namespace, ...row }: LiveRow): string {
-  return namespace ? `${row.who} in ${namespace}` : row.who
-}
-
 const liveColumns: readonly Column<LiveRow>[] = [
   { title: 'Address', kind: 'code', cell: ({ address }) => address },
-  { title: 'Holder', kind: 'wide', cell: (row) => holderText(row) },
+  { title: 'Holder', kind: 'wide', cell: (row) => row.who },
   { title: 'How', cell: ({ kind, how }) => `${kind} it: ${how}` },
   { title: 'Since', kind: 'number', cell: ({ since }) => (since === undefined ? '–' : formatTime(since)) },
 ]

@@ -160,8 +160,8 @@ function describeChecked({ planned, examination, now }: ViewInput): FindingsDocu
   const report = examination?.report
   const parts = [
     planned ? `the plan of ${planned.plan.clouds.length} clouds` : undefined,
-    checks.length > 0 ? `${passed} of ${checks.length} checks of the cluster` : undefined,
-    report ? `${report.judged} known problems` : undefined,
+    checks.length > 0 ? `${checks.length} checks of the cluster (${passed} passed)` : undefined,
+    report ? `${report.judged} rules of doctor` : undefined,
   ].filter((part) => part !== undefined)
   return {
     plan: planned !== undefined,
