@@ -1,5 +1,5 @@
 /** `stackloom console` in a browser, as a program of its own: two clouds of a sandbox from the first plan until they are gone. */
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -24,7 +24,7 @@ interface RunningConsole {
 }
 
 /** A process of its own: actions of the page start the same program again. */
-async function startConsole(...words: readonly string[]): Promise<RunningConsole> {
+async function startConsole(words: readonly string[], cwd = folder): Promise<RunningConsole> {
   const lines: string[] = []
   const end = new AbortController()
   const entry = path.resolve('src/cli/entry.ts')
@@ -32,7 +32,7 @@ async function startConsole(...words: readonly string[]): Promise<RunningConsole
     {
       file: process.execPath,
       args: ['--import', import.meta.resolve('tsx'), entry, 'console', ...words],
-      cwd: folder,
+      cwd,
       env,
     },
     { onLine: (line) => lines.push(line), signal: end.signal, graceMs: 30_000 },
@@ -60,6 +60,21 @@ async function showView(page: Page, hash: string, ready: string): Promise<void> 
   await page.waitForSelector(ready)
 }
 
+/** Every view of the deployed clouds, and what it has when it is complete. */
+const views: readonly (readonly [hash: string, ready: string])[] = [
+  ['#/overview', 'table >> text="rhoso2"'],
+  ['#/addresses', '.bars'],
+  ['#/addresses?cloud=rhoso1&network=internalapi', 'td >> text=/Service openstack\\/rabbitmq/'],
+  ['#/topology?selected=segment%3Amain%2F20', '.item.lit'],
+  ['#/run', '.grid'],
+  ['#/run?layout=timeline', '.timeline'],
+  ['#/run?layout=graph', '.graph'],
+  ['#/hosts', '.matrix >> text="edpm-compute-[0-1]"'],
+  ['#/findings', 'summary:has-text("checks of the cluster")'],
+  ['#/lab', 'h2 >> text="Virtual machines"'],
+  ['#/search?q=172.17.0.85', 'td >> text=/openstack/'],
+]
+
 beforeAll(async () => {
   // The example names a storage class that the sandbox does not have.
   const example = readFileSync('examples/two-clouds.yaml', 'utf8')
@@ -81,7 +96,7 @@ describe('the console of two clouds and a sandbox', { timeout: 600_000 }, () => 
     await prepareCluster(cluster.client, ['worker-0', 'worker-1', 'worker-2'])
     actors = startActors(cluster.connection)
     const words = ['-f', 'site.yaml', '--lab', 'lab.yaml', '--kubeconfig', cluster.kubeconfig]
-    running = await startConsole(...words, '--allow-actions')
+    running = await startConsole([...words, '--allow-actions'])
   }, 600_000)
   afterAll(async () => {
     await running?.stop()
@@ -119,19 +134,6 @@ describe('the console of two clouds and a sandbox', { timeout: 600_000 }, () => 
     await openConsole()
     await showView(page, '#/overview', 'table >> text="rhoso1"')
     await page.waitForFunction("document.querySelectorAll('tbody .mark.good').length >= 4")
-    const views: readonly (readonly [hash: string, ready: string])[] = [
-      ['#/overview', 'table >> text="rhoso2"'],
-      ['#/addresses', '.bars'],
-      ['#/addresses?cloud=rhoso1&network=internalapi', 'td >> text=/Service openstack\\/rabbitmq/'],
-      ['#/topology?selected=segment%3Amain%2F20', '.item.lit'],
-      ['#/run', '.grid'],
-      ['#/run?layout=timeline', '.timeline'],
-      ['#/run?layout=graph', '.graph'],
-      ['#/hosts', '.matrix >> text="edpm-compute-[0-1]"'],
-      ['#/findings', 'summary:has-text("checks of the cluster")'],
-      ['#/lab', 'h2 >> text="Virtual machines"'],
-      ['#/search?q=172.17.0.85', 'td >> text=/openstack/'],
-    ]
     for (const [hash, ready] of views) {
       await showView(page, hash, ready)
       for (const width of [375, 2560, 1280]) {
@@ -139,6 +141,7 @@ describe('the console of two clouds and a sandbox', { timeout: 600_000 }, () => 
         await expectNoSidewaysScroll(page)
       }
       expect(await findViolations(page), hash).toEqual([])
+      expect(await page.locator('.head .command code').first().innerText(), hash).toMatch(/^stackloom /)
     }
     expect(errors).toEqual([])
   })
@@ -204,25 +207,43 @@ describe('the console of two clouds and a sandbox', { timeout: 600_000 }, () => 
     expect(errors).toEqual([])
   })
 
-  it('says that the API server is lost, keeps its values, and continues by itself', async () => {
+  it('says that the API server is lost, keeps its values in every view, and continues by itself', async () => {
     await openConsole()
     await showView(page, '#/overview', 'table >> text="rhoso1"')
     await cluster.kill('kube-apiserver')
     expect(await page.getByRole('alert').innerText()).toContain('does not answer')
-    expect(await page.locator('table >> text="rhoso1"').count()).toBe(1)
+    for (const [hash, ready] of views) await showView(page, hash, ready)
     await cluster.start('kube-apiserver')
     await page.getByRole('alert').waitFor({ state: 'detached', timeout: 300_000 })
+    await showView(page, '#/addresses?cloud=rhoso1&network=internalapi', 'td >> text=/shop\\/web/')
+    await cluster.client.delete({ apiVersion: 'v1', kind: 'Service', namespace: 'shop', name: 'web' })
+    await page.waitForSelector('td >> text=/shop\\/web/', { state: 'detached' })
+    expect(errors).toEqual([])
+  })
+
+  it('shows the clouds without a site file', async () => {
+    const other = path.join(folder, 'other')
+    mkdirSync(other)
+    const alone = await startConsole(['--kubeconfig', cluster.kubeconfig], other)
+    onTestFinished(alone.stop)
+    const opened = await openPage()
+    await opened.page.goto(await alone.link())
+    await opened.page.waitForSelector('table >> text="rhoso2"')
+    await showView(opened.page, '#/hosts', '.matrix >> text="edpm-compute-[0-1]"')
+    await showView(opened.page, '#/findings', 'main h1 >> text="Findings"')
+    for (const view of ['addresses', 'topology']) await showView(opened.page, `#/${view}`, '.empty')
+    expect(opened.errors).toEqual([])
   })
 
   it('shows a dump as the cluster was', async () => {
     const io = testIo({ cwd: folder, env })
     await main(['doctor', '--save', 'dump', '--kubeconfig', cluster.kubeconfig], io)
-    const dumped = await startConsole('-f', 'site.yaml', '--from', 'dump')
+    const dumped = await startConsole(['-f', 'site.yaml', '--from', 'dump'])
     onTestFinished(dumped.stop)
     const opened = await openPage()
     await opened.page.goto(await dumped.link())
     await opened.page.waitForSelector('table >> text="rhoso2"')
-    expect(await opened.page.locator('.top').innerText()).toContain('dump')
+    await opened.page.waitForSelector('.top >> text=/dump/')
     expect(opened.errors).toEqual([])
   })
 
@@ -245,12 +266,12 @@ describe('the console of two clouds and a sandbox', { timeout: 600_000 }, () => 
 
 describe('the console without a cluster', { timeout: 300_000 }, () => {
   it('shows the plan, and says what the other views need', async () => {
-    const alone = await startConsole('-f', 'site.yaml')
+    const alone = await startConsole(['-f', 'site.yaml'])
     onTestFinished(alone.stop)
     const { page, errors } = await openPage()
     await page.goto(await alone.link())
     await page.waitForSelector('table >> text="rhoso2"')
-    expect(await page.locator('.top').innerText()).toContain('plan only')
+    await page.waitForSelector('.top >> text="plan only"')
     await showView(page, '#/search?q=172.17.0.85', '.answer')
     expect(await page.locator('main').innerText()).toContain('rabbitmq.rabbitmq')
     for (const view of ['hosts', 'lab']) await showView(page, `#/${view}`, '.empty')

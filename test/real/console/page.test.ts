@@ -67,6 +67,7 @@ describe('every view', () => {
         await expectNoSidewaysScroll(page)
       }
       expect(await findViolations(page), name).toEqual([])
+      expect(await page.locator('.head .command code').first().innerText(), name).toMatch(/^stackloom /)
     })
     expect(errors).toEqual([])
   }, 240_000)
@@ -228,9 +229,20 @@ describe('the page', () => {
     const { page, errors } = await openPage()
     await page.goto(`${server.url()}#/addresses`)
     await page.waitForSelector('.bar')
-    expect(await page.locator('.top').innerText()).toContain('plan only')
+    await page.waitForSelector('.top >> text="plan only"')
     expect(await page.locator('fieldset').count()).toBe(0)
     expect(errors).toEqual([])
+  })
+
+  it('says what was checked where nothing was found', async () => {
+    const { documents, ...rest } = deployedExample()
+    server.show({ ...rest, documents: { ...documents, findings: { ...documents.findings, findings: [], groups: [] } } })
+    const { page } = await openPage()
+    await page.goto(`${server.url()}#/findings`)
+    const text = await page.locator('main .empty').innerText()
+    expect(text).toMatch(
+      /No findings\s+checked: the plan of 2 clouds, \d+ checks of the cluster \(\d+ passed\), \d+ rules of doctor/,
+    )
   })
 
   it('moves back and forth between links', async () => {
