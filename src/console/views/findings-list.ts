@@ -105,7 +105,9 @@ function buildExcerpt({ where }: Finding, { planned }: ViewInput): FindingLine['
 /** `where` is a word of the finding: its first owner if it has one, so that other cases are still reported. */
 function acceptEntry({ code, owners = [], where }: Finding): string {
   const [owner = ''] = owners
-  const word = /^[\w-]+\/[\w-]+/.exec(owner)?.[0] ?? (where && !isFileLocation(where) ? where.name : undefined)
+  const object = where && !isFileLocation(where) ? where : undefined
+  const name = object && (object.namespace === undefined ? object.name : `${object.namespace}/${object.name}`)
+  const word = /^[\w-]+\/[\w-]+/.exec(owner)?.[0] ?? name
   return [`- code: ${code}`, ...(word === undefined ? [] : [`  where: ${word}`]), '  reason: …'].join('\n')
 }
 
