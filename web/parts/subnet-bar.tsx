@@ -54,11 +54,18 @@ function Use({ subnet: { runs, spans } }: { readonly subnet: Subnet }): JSX.Elem
   )
 }
 
-/** All used addresses as one path: fifty clouds have hundreds of these. */
+const modeFields: Readonly<Record<string, 'planned' | 'live' | 'problem' | undefined>> = {
+  plan: 'planned',
+  live: 'live',
+  difference: 'problem',
+}
+
+/** What the chosen mode counts as one path: fifty clouds have hundreds of these. */
 export function Sparkline({ subnet }: { readonly subnet: Subnet }): JSX.Element {
+  const field = modeFields[param('mode')]
   return (
     <svg class="sparkline" viewBox="0 0 1000 8" preserveAspectRatio="none" aria-hidden="true">
-      <path d={drawRuns(subnet.runs)} />
+      <path d={drawRuns(field ? subnet.runs.filter((run) => run[field]) : subnet.runs)} />
     </svg>
   )
 }
