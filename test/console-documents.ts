@@ -44,6 +44,7 @@ export interface ConsoleExample {
   readonly topologyItem: object
   readonly run: object
   readonly stage: object
+  readonly deployment: object
   readonly runEvents: readonly RunEvent[]
   readonly search: object
 }
@@ -247,6 +248,20 @@ function createExample(input: ViewInput, isFailed: boolean): ConsoleExample {
           phase: 'Running',
           output: 'ERROR oslo_db.sqlalchemy.engines: the database of rhoso2 does not answer\n',
           command: 'kubectl -n openstack2 logs keystone-5d4f8c-b7x2k -c keystone-api --previous',
+        },
+      ],
+    },
+    deployment: {
+      ...envelope,
+      command: 'kubectl -n openstack logs -l openstackdataplanedeployment=edpm-update',
+      namespace: 'openstack',
+      deployment: 'edpm-update',
+      logs: [
+        {
+          id: '0',
+          service: 'bootstrap',
+          pod: 'bootstrap-edpm-update-computes-x7k2p',
+          output: 'TASK [osp.edpm.edpm_bootstrap : Install packages] ***\nfatal: [compute-1]: FAILED! => {"rc": 1}\n',
         },
       ],
     },

@@ -95,6 +95,7 @@ function findDocument(example: ConsoleExample, pathname: string): object | undef
   if (name === 'search') return example.search
   if (key === undefined) return (example.documents as Readonly<Record<string, object>>)[name]
   if (name === 'runs' && part === 'events') return { run: key, from: 0, events: example.runEvents }
+  if (name === 'hosts') return example.deployment
   if (name === 'runs') return part === 'stages' ? example.stage : example.run
   return { addresses: example.network, topology: example.topologyItem }[name]
 }

@@ -34,7 +34,7 @@ describe.each(Object.entries(examples))('documents of the example %s', (_, examp
   })
 
   it('has further documents with their schemas', () => {
-    for (const name of ['network', 'topologyItem', 'run', 'stage', 'search'] as const)
+    for (const name of ['network', 'topologyItem', 'run', 'stage', 'deployment', 'search'] as const)
       expect(schemas[name].parse(example[name])).toEqual(JSON.parse(JSON.stringify(example[name])))
   })
 })

@@ -245,6 +245,14 @@ describe('the page', () => {
     )
   })
 
+  it("shows Ansible's output of a run that is selected", async () => {
+    const { page } = await openPage()
+    await page.goto(`${server.url()}#/hosts`)
+    await page.getByRole('link', { name: 'edpm-update' }).click()
+    expect(await page.locator('.output').innerText()).toContain('fatal: [compute-1]: FAILED!')
+    expect(page.url()).toContain('selected=openstack%2Fedpm-update')
+  })
+
   it('moves back and forth between links', async () => {
     const { page } = await openPage()
     await page.goto(`${server.url()}#/addresses?mode=difference`)
