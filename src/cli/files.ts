@@ -1,6 +1,6 @@
 /** Reads input from a path or stdin, and writes output files; failures become findings. */
 import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { access, constants, mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { inputTooLarge, unreadableFile, unwritableFile } from '../errors/common.ts'
 import { Failure, failure, formatError } from '../errors/failure.ts'
@@ -25,6 +25,16 @@ export async function readInput(name: string, io: Io, madeBy?: string): Promise<
 }
 
 const INPUT_LIMIT_MIB = 64
+
+/** Fails for a file that cannot be read now, without reading it. */
+export async function checkReadable(name: string, io: Io): Promise<void> {
+  if (name === '-') return
+  try {
+    await access(path.resolve(io.cwd, name), constants.R_OK)
+  } catch (thrown) {
+    throw failure(unreadableFile, { file: name, reason: formatSystemError(thrown) }, { cause: thrown })
+  }
+}
 
 /** Without `replace`, an existing file is not overwritten. */
 export async function writeOutput(name: string, text: string, io: Io, options: WriteFileOptions): Promise<void> {

@@ -76,6 +76,23 @@ afterAll(async () => {
   await running
 })
 
+describe('options of the console', () => {
+  it.each([
+    ['--run', 'missing.jsonl', 'SL1002'],
+    ['--lab', 'missing.yaml', 'SL1002'],
+    ['--file', 'missing.yaml', 'SL1002'],
+    ['--from', 'missing', 'SL1002'],
+    ['--kubeconfig', 'missing', 'SL1002'],
+    ['--prometheus', 'no-url', 'SL1001'],
+    ['--port', '65536', 'SL1001'],
+  ])('end the program with 2 where %s names nothing: %s', async (option, value, expected) => {
+    const wrong = testIo({ cwd: folder, env: { HOME: folder } })
+    expect(await main(['console', option, value], wrong)).toBe(2)
+    expect(wrong.err()).toContain(expected)
+    expect(wrong.out()).toBe('')
+  })
+})
+
 describe('the link of the console', () => {
   it('is required', async () => {
     expect(code(await send({ path: '/api/meta' }))).toBe('SL1300')

@@ -28,7 +28,7 @@ export interface OpenedSource {
 
 export type SourceEvents = Pick<ClusterViewOptions, 'namespaces' | 'onChange' | 'onConnection' | 'onListed'>
 
-/** Undefined without a kubeconfig: then the console shows the plan alone. */
+/** Undefined without a kubeconfig. */
 export async function openLiveSource(
   flags: ClusterFlags & { readonly from?: string },
   io: Io,
@@ -45,7 +45,6 @@ export async function openLiveSource(
   } catch (thrown) {
     const isAbsent = thrown instanceof Failure && thrown.findings.some(({ code }) => code === noCluster.code)
     if (!isAbsent || kubeconfig !== undefined || context !== undefined) throw thrown
-    io.stderr('no kubeconfig was found: the plan alone is shown\n')
     return undefined
   }
 }

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { systemClock } from '../../clock/clock.ts'
 import { createActionRunner } from '../../console/actions.ts'
-import type { RunningBackend } from '../../console/backend-options.ts'
+import type { BackendOptions, RunningBackend } from '../../console/backend-options.ts'
 import { createBackend } from '../../console/create-backend.ts'
 import { openRunStore } from '../../console/run-store.ts'
 import { type Admission, createApp } from '../../console/server/app.ts'
@@ -18,10 +18,12 @@ import { type ExitCode, failure } from '../../errors/failure.ts'
 import { runProcess, succeeded } from '../../exec/process.ts'
 import { runRecordFolder, userStateFolder } from '../../run/run-record.ts'
 import { type ProbeRecord, parseProbeRecord } from '../../verify/probe/probe-record.ts'
+import { checkReadable } from '../files.ts'
 import { siteOptions } from '../fleet/sites.ts'
 import type { Io } from '../io.ts'
 import { serialiseResult } from '../output/format.ts'
 import { programVersion } from '../program-version.ts'
+import { SITE_FILE } from '../site-file.ts'
 import type { ConsoleOptions } from './command.ts'
 import { executeProgram } from './execute-program.ts'
 import { openFleetSource } from './fleet-source.ts'
@@ -31,13 +33,14 @@ import { openPrometheus } from './prometheus-source.ts'
 import { openSiteSource } from './site-source.ts'
 
 const HOST = '127.0.0.1'
+const PLAN_ALONE = 'no kubeconfig was found: the plan alone is shown\n'
+const NO_SITE = 'neither a site file nor a kubeconfig was found: only runs and a lab can be shown\n'
 
 export async function runConsole(given: ConsoleOptions, io: Io): Promise<ExitCode> {
   // It runs all day beside other programs: a small heap that is cleaned more often is worth the time.
   setFlagsFromString('--optimize-for-size')
   setFlagsFromString('--max-semi-space-size=4')
-  if (given.site !== undefined && given.fleet === undefined)
-    throw failure(wrongUse, { reason: '--site needs --fleet', command: 'stackloom console' })
+  const prometheus = await checkOptions(given, io)
   const fleet = given.fleet === undefined ? undefined : await openFleetSource(given.fleet, given.site, io)
   const options = fleet ? { ...siteOptions(given, fleet.shown), output: given.output } : given
   const { catalogue } = await import('../explain/catalogue.ts')
@@ -52,6 +55,7 @@ export async function runConsole(given: ConsoleOptions, io: Io): Promise<ExitCod
     onListed: () => started.backend?.clusterListed(),
     onConnection: (connection) => started.backend?.connectionChanged(connection),
   })
+  if (!live) io.stderr(site ? PLAN_ALONE : NO_SITE)
   const fileOptions = site ? site.options : []
   const runs = openRunStore({
     folder: runRecordFolder(io.env),
@@ -80,7 +84,7 @@ export async function runConsole(given: ConsoleOptions, io: Io): Promise<ExitCod
     runs,
     readProbe: (name) => readProbe(name, io),
     ...(fleet && { fleet }),
-    ...(options.prometheus !== undefined && { readUse: openPrometheus(options.prometheus, io.env) }),
+    ...prometheus,
     ...(options.lab !== undefined && { lab: openLabSource(options.lab, io) }),
     ...(options.allowActions && { actions }),
     title: (code) => catalogue.get(code)?.title ?? code,
@@ -95,6 +99,16 @@ export async function runConsole(given: ConsoleOptions, io: Io): Promise<ExitCod
     site?.close()
     await backend.close()
   }
+}
+
+/** Before anything is watched; a file that goes away later is reported in the page. */
+async function checkOptions(given: ConsoleOptions, io: Io): Promise<Pick<BackendOptions, 'readUse'>> {
+  const { site, fleet, lab, file, run, prometheus } = given
+  if (site !== undefined && fleet === undefined)
+    throw failure(wrongUse, { reason: '--site needs --fleet', command: 'stackloom console' })
+  const files = [lab ?? [], file === SITE_FILE ? [] : file, run ?? []].flat()
+  for (const name of files) await checkReadable(name, io)
+  return prometheus === undefined ? {} : { readUse: openPrometheus(prometheus, io.env) }
 }
 
 async function readProbe(site: string, io: Io): Promise<ProbeRecord | undefined> {
