@@ -30,6 +30,7 @@ const figuresOfRun = once(async (): Promise<RehearsalFigures | { readonly unavai
     },
     sandboxContext(),
   )
+  console.error(`# ${phases.map(({ name, seconds }) => `${name} ${seconds} s`).join(', ')}`)
   const failed = results.find(({ verdict }) => verdict !== 'passed')
   if (failed) {
     const reasons = failed.findings.map(({ code, message }) => `${code} ${message}`)
