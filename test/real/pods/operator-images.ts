@@ -1,5 +1,5 @@
-/** Builds images of the operator: of this program, and of the commit before it, from which an update comes. */
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+/** Builds images of the operator: of this program, and of the one before its last change, from which an update comes. */
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { runProcess, succeeded } from '../../../src/exec/process.ts'
@@ -12,16 +12,13 @@ export function operatorImage(): Promise<BuiltImage> {
   return buildImage('0.0.2', buildThis)
 }
 
-/** The program of the commit before, as version 0.0.1; this program where there is no such commit, or it does not build here. */
-export function earlierOperatorImage(): Promise<BuiltImage> {
-  return buildImage('0.0.1', async (folder) => {
-    const problem = await buildEarlier(folder)
-    if (problem === undefined) return
-    console.log(`the update is from the same program: ${problem}`)
-    rmSync(folder, { recursive: true })
-    mkdirSync(folder)
-    await buildThis(folder)
-  })
+/** The program before the last commit that changed it, as version 0.0.1; undefined where the checkout has no such commit. */
+export async function earlierOperatorImage(): Promise<BuiltImage | undefined> {
+  const [commit] = (await run('git', ['rev-list', '-1', '--parents', 'HEAD', '--', ...PROGRAM_FILES]).catch(() => ''))
+    .trim()
+    .split(' ')
+    .slice(1)
+  return commit === undefined ? undefined : buildImage('0.0.1', (folder) => buildCommit(commit, folder))
 }
 
 /** Takes seconds and hundreds of megabytes the first time. */
@@ -40,23 +37,28 @@ async function buildImage(version: string, build: (folder: string) => Promise<vo
 }
 
 async function buildThis(folder: string): Promise<void> {
-  for (const name of ['package.json', 'bin']) cpSync(name, path.join(folder, name), { recursive: true })
-  await buildInto(path.join(folder, 'dist'), packageVersion())
+  // `make test` has built the program; without it, `dist` may be older than the sources.
+  const isBuilt = Boolean(process.env['STACKLOOM_TEST_BUILT'])
+  for (const name of ['package.json', 'bin', ...(isBuilt ? ['dist'] : [])])
+    cpSync(name, path.join(folder, name), { recursive: true })
+  if (!isBuilt) await buildInto(path.join(folder, 'dist'), packageVersion())
 }
 
-/** Builds the commit before with the packages of this one; returns why it cannot. */
-async function buildEarlier(folder: string): Promise<string | undefined> {
+/** What the image has; a commit that changes only tests and pages gives the same program. */
+const PROGRAM_FILES = ['src', 'data', 'playbooks', 'web', ':(exclude)*.test.ts']
+
+/** Builds a commit with the packages of this one. */
+async function buildCommit(commit: string, folder: string): Promise<void> {
   const archive = path.join(folder, 'commit.tar')
-  const steps = [
-    { file: 'git', args: ['archive', '--output', archive, 'HEAD~1'] },
-    { file: 'tar', args: ['-xf', archive, '-C', folder] },
-    // Links, because the build names packages by their folder below this one, and a copy would take long.
-    { file: 'cp', args: ['-a', '--link', path.resolve('node_modules'), folder] },
-    { file: process.execPath, args: ['--import', 'tsx', 'tools/build.ts'], cwd: folder },
-  ]
-  for (const step of steps) {
-    const { exit, stderr } = await runProcess(step)
-    if (!succeeded(exit)) return stderr.split('\n').find((line) => /error|fatal|cannot/i.test(line)) ?? step.file
-  }
-  return undefined
+  await run('git', ['archive', '--output', archive, commit])
+  await run('tar', ['-xf', archive, '-C', folder])
+  // Links, because the build names packages by their folder below this one, and a copy would take long.
+  await run('cp', ['-a', '--link', path.resolve('node_modules'), folder])
+  await run(process.execPath, ['--import', 'tsx', 'tools/build.ts'], folder)
+}
+
+async function run(file: string, args: readonly string[], cwd?: string): Promise<string> {
+  const { exit, stdout, stderr } = await runProcess({ file, args, ...(cwd !== undefined && { cwd }) })
+  if (!succeeded(exit)) throw new Error(`${file} ${args.join(' ')}: ${stderr}`)
+  return stdout
 }

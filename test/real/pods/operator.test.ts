@@ -23,7 +23,7 @@ vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 })
 const cluster = usePodSandbox({ nodes: ['worker-0', 'worker-1'] }, async ({ kubeconfig, layout, context }) => {
   connection = await connect({ kubeconfig, env: process.env })
   const now = await operatorImage()
-  images = { before: isSoak() ? await earlierOperatorImage() : now, now }
+  images = { before: isSoak() ? ((await earlierOperatorImage()) ?? now) : now, now }
   for (const archive of new Set([images.before.archive, now.archive])) await loadIntoAll(layout.nodes, archive, context)
 })
 // A pod of the operator took 70 s to become ready on a machine with ten times the work that it has cores for.
@@ -184,8 +184,9 @@ describe('the operator in pods', () => {
     await expect.poll(addressProblem, soon).toBe('')
   })
 
-  it('is updated from the commit before to this program under load: no review fails and no IPSet is lost', async (context) => {
+  it('is updated from the program before its last change under load: no review fails and no IPSet is lost', async (context) => {
     requireSoak(context)
+    if (images.before === images.now) context.skip('the checkout has no earlier commit')
     const load = createUnderLoad('update')
     await run('operator', 'install', '--image', images.now.reference)
     await expect.poll(() => rolledOut(images.now.reference), soon).toBe('')
