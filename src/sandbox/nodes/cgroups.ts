@@ -9,18 +9,46 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const BUSY_WAIT_MS = 50
 const BUSY_TRIES = 400
 
-/** Mount points of the hierarchies that containers use: all of version 1, or the one of version 2 where there are no others. */
+const USUAL_PLACE = '/sys/fs/cgroup'
+
+/** Mount points of the hierarchies that containers use. */
 export async function findCgroupHierarchies(): Promise<readonly string[]> {
-  const first = await findMounts('cgroup')
-  return first.length > 0 ? first : findMounts('cgroup2')
+  return selectHierarchies(await readMounts())
 }
 
-async function findMounts(wanted: string): Promise<readonly string[]> {
-  const mounts = await readFile('/proc/self/mounts', 'utf8').catch(() => '')
+/** All of version 1, or the one of version 2 where it has the usual place: so kubelet and runc decide, whatever else is mounted. */
+export function selectHierarchies(mounts: string): readonly string[] {
+  return parseMounts(mounts, 'cgroup2').includes(USUAL_PLACE) ? [USUAL_PLACE] : parseMounts(mounts, 'cgroup')
+}
+
+async function readMounts(): Promise<string> {
+  return readFile('/proc/self/mounts', 'utf8').catch(() => '')
+}
+
+function parseMounts(mounts: string, wanted: string): readonly string[] {
   return mounts.split('\n').flatMap((line) => {
     const [, folder = '', type] = line.split(' ')
     return type === wanted ? [folder] : []
   })
+}
+
+/** Without one of them, runc starts no container of a pod. */
+const CONTROLLERS = ['cpu', 'cpuset', 'memory', 'pids']
+
+/** The controllers that new cgroups of version 2 would lack. Version 1 has a hierarchy for each. */
+export async function findMissingControllers(hierarchies: readonly string[]): Promise<readonly string[]> {
+  const [root = ''] = hierarchies
+  const read = (name: string): Promise<string | undefined> =>
+    readFile(path.join(root, name), 'utf8').then(
+      (text) => text.trim(),
+      () => undefined,
+    )
+  const available = await read('cgroup.controllers')
+  if (available === undefined) return []
+  // Only the root of the machine passes controllers on while it has processes; that of a container has a type.
+  const isRefused = (await read('cgroup.type')) !== undefined && (await read('cgroup.procs')) !== ''
+  const passedOn = (isRefused ? await read('cgroup.subtree_control') : available) ?? ''
+  return CONTROLLERS.filter((name) => !passedOn.split(' ').includes(name))
 }
 
 /** In version 1 a cgroup without processors and memory runs no process; in version 2 its parent passes controllers on. */
@@ -40,7 +68,8 @@ export function cgroupCommand(hierarchy: string, cgroup: string): readonly strin
 
 /** Removes a cgroup with all below it, also where only runc created one. Their processes must have ended. */
 export async function removeCgroups(cgroup: string): Promise<void> {
-  const hierarchies = [...(await findMounts('cgroup')), ...(await findMounts('cgroup2'))]
+  const mounts = await readMounts()
+  const hierarchies = ['cgroup', 'cgroup2'].flatMap((type) => parseMounts(mounts, type))
   for (const hierarchy of hierarchies) await removeTree(path.join(hierarchy, cgroup))
 }
 

@@ -1,5 +1,9 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { useFolder } from '../../../test/folder.ts'
 import { sandboxFolder } from '../folder.ts'
+import { findMissingControllers, selectHierarchies } from './cgroups.ts'
 import { notReadyReason } from './join-nodes.ts'
 import { planNodes } from './node-layout.ts'
 import { checkNodeNames } from './node-names.ts'
@@ -8,7 +12,8 @@ import { parseInnermostId } from './process-ids.ts'
 import { judgeHost } from './requirements.ts'
 import { setupScript } from './setup-script.ts'
 
-const fit = { platform: 'linux', isRoot: true, cgroups: ['/sys/fs/cgroup'], missing: [] }
+const folder = useFolder()
+const fit = { platform: 'linux', isRoot: true, cgroups: ['/sys/fs/cgroup'], missingControllers: [], missing: [] }
 
 const node = (name: string, nics = ['enp6s0']) => ({ name, nics: Object.fromEntries(nics.entries()) })
 
@@ -51,7 +56,38 @@ describe('the nodes of a sandbox', () => {
     expect(judgeHost({ ...fit, platform: 'darwin' })[0]?.message).toContain('this is darwin, not Linux')
     expect(judgeHost({ ...fit, isRoot: false })[0]?.message).toContain('this user is not root')
     expect(judgeHost({ ...fit, cgroups: [] })[0]?.code).toBe('SL1239')
+    expect(judgeHost({ ...fit, missingControllers: ['cpuset', 'pids'] })[0]?.message).toContain(
+      'controllers cpuset, pids',
+    )
     expect(judgeHost({ ...fit, missing: ['ctr', 'containerd', 'nft'] })[0]?.remedy).toContain('containerd nftables`')
+  })
+
+  it('use the cgroups that kubelet and runc use: of version 2 at its usual place, otherwise of version 1', () => {
+    const second = 'cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n'
+    const first = 'cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\ncgroup /sys/fs/cgroup/memory cgroup rw,memory 0 0\n'
+    const both = 'cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n'
+    expect(selectHierarchies(second)).toEqual(['/sys/fs/cgroup'])
+    expect(selectHierarchies(`${second}net_cls /opt/vpn/net_cls cgroup rw,net_cls 0 0\n`)).toEqual(['/sys/fs/cgroup'])
+    expect(selectHierarchies(first + both)).toEqual(['/sys/fs/cgroup/cpu', '/sys/fs/cgroup/memory'])
+    expect(selectHierarchies(both)).toEqual([])
+  })
+
+  it('need the controllers that a container of version 2 passes on only without processes in its root', async () => {
+    const write = (files: Readonly<Record<string, string>>): readonly string[] => {
+      const root = mkdtempSync(path.join(folder, 'cgroup-'))
+      for (const [name, text] of Object.entries(files)) writeFileSync(path.join(root, name), text)
+      return [root]
+    }
+    const machine = { 'cgroup.controllers': 'cpuset cpu io memory pids\n', 'cgroup.procs': '1\n' }
+    const container = { ...machine, 'cgroup.type': 'domain\n', 'cgroup.subtree_control': 'cpu pids\n' }
+    expect(await findMissingControllers(write(machine))).toEqual([])
+    expect(await findMissingControllers(write({ ...machine, 'cgroup.controllers': 'cpu memory\n' }))).toEqual([
+      'cpuset',
+      'pids',
+    ])
+    expect(await findMissingControllers(write(container))).toEqual(['cpuset', 'memory'])
+    expect(await findMissingControllers(write({ ...container, 'cgroup.procs': '' }))).toEqual([])
+    expect(await findMissingControllers(write({}))).toEqual([])
   })
 
   it('are ready when their kubelet has said so since the start', () => {
