@@ -1,4 +1,7 @@
-/** Measures the start of a sandbox, for a user and for a test, and what three nodes that run no pods of a user cost. */
+/**
+ * Measures the start of a sandbox, for a user and for a test, the building of images, and what three nodes that run no pods
+ * of a user cost.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -7,6 +10,7 @@ import { startCluster, takeClusterSlot } from '../test/cluster.ts'
 import { sandboxContext } from '../test/sandbox-context.ts'
 import type { Figure } from '../tools/figure.ts'
 import { median, once } from '../tools/measure.ts'
+import { measureSlowestImage } from './sandbox-images.ts'
 import { measureIdleNodes } from './sandbox-usage.ts'
 
 const TIMES = 3
@@ -75,6 +79,7 @@ export const figures: readonly Figure[] = [
     measure: async () => (await starts()).again,
   },
   { name: 'sandbox.ready-for-a-test', unit: 's', measure: forTest },
+  { name: 'sandbox.slowest-image', unit: 's', target: { op: '<=', value: 60 }, measure: measureSlowestImage },
   {
     name: 'sandbox.three-idle-nodes-memory',
     unit: 'MiB',
