@@ -14,6 +14,11 @@ export function judgeCheck(check: UnjudgedCheck, accept: readonly Acceptance[]):
   return { ...check, findings, verdict: hasErrors(findings) ? 'failed' : 'passed' }
 }
 
+/** Nothing listens behind most VIPs, so their ports are not asked, and the promise must not name them. */
+export function withoutPorts(check: CheckResult): CheckResult {
+  return check.id === 'probe-vips' ? { ...check, promise: 'one node answers for every VIP on its own network' } : check
+}
+
 export function policyCheck(outcomes: readonly PolicyOutcome[]): UnjudgedCheck {
   return {
     id: 'rehearse-policies',

@@ -45,6 +45,7 @@ import {
   removalCheck,
   switchCheck,
   type UnjudgedCheck,
+  withoutPorts,
 } from './rehearsal-checks.ts'
 import {
   type NodePolicies,
@@ -230,7 +231,9 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
     const connected = { ...topology, routers }
     const findings = judgeSwitches(plan, connected, await switches.observe(built.switches.map(({ role }) => role)))
     check(switchCheck(findings, topology.switches.flatMap(({ ports }) => ports).length))
-    const checks = evaluateProbes(plan, runs, failed, accounts).filter(({ id }) => isAnswered || id !== 'probe-vips')
+    const checks = evaluateProbes(plan, runs, failed, accounts)
+      .filter(({ id }) => isAnswered || id !== 'probe-vips')
+      .map(withoutPorts)
     await testLosses(attached, busybox)
     results.push(...checks)
     return await finish(reachMatrix(plan, runs))
