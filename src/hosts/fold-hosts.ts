@@ -28,6 +28,18 @@ function rank(verdict: Verdict): number {
   return verdicts.indexOf(verdict)
 }
 
+/** Hosts and pods that still have the old value of a Secret: `compute-[0-3], pod galera-0`. */
+export function formatHolders({
+  outdatedHosts,
+  outdatedPods,
+}: {
+  readonly outdatedHosts: readonly string[]
+  readonly outdatedPods: readonly string[]
+}): string {
+  const holders = [formatHostNames(outdatedHosts), ...outdatedPods.map((pod) => `pod ${pod}`)]
+  return holders.filter((holder) => holder !== '').join(', ')
+}
+
 /** `compute-[0-95], storage-0`: consecutive numbers as a range. */
 export function formatHostNames(hosts: readonly string[]): string {
   const parts: { readonly stem: string; first: number | undefined; last: number; readonly name: string }[] = []

@@ -197,5 +197,5 @@ const certificateColumns: readonly Column<HostsDocument['certificates'][number]>
   { title: 'Verdict', cell: ({ verdict }) => <Mark state={verdict} /> },
   { title: 'Days left', kind: 'number', cell: ({ daysLeft }) => daysLeft ?? '–' },
   { title: 'Until', kind: 'number', cell: ({ notAfter }) => notAfter?.slice(0, 10) ?? '–' },
-  { title: 'Hosts with an older copy', kind: 'wide', cell: ({ outdatedHosts }) => outdatedHosts || '–' },
+  { title: 'Older copy in', kind: 'wide', cell: ({ olderCopyIn }) => olderCopyIn || '–' },
 ]

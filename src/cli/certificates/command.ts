@@ -8,7 +8,7 @@ import type { ShowOptions } from './show-certificates.ts'
 
 export function define(command: Command, { io, act }: CommandContext): void {
   withExamples(withFleetFlag(withCloudFlags(command, 'show only this cloud')), [
-    'stackloom certificates                 # those that end soon, and hosts with an older copy',
+    'stackloom certificates                 # those that end soon, and what has an older copy',
     'stackloom certificates -o wide         # all of them, and the age of credentials',
     'stackloom certificates --cloud rhoso1 -o json',
     'stackloom certificates --fleet fleet.yaml',

@@ -4,7 +4,7 @@ import type { CredentialState } from '../../certificates/credentials.ts'
 import type { CertificateState, CertificateVerdict } from '../../certificates/judge-certificates.ts'
 import { systemClock } from '../../clock/clock.ts'
 import type { ExitCode } from '../../errors/failure.ts'
-import { formatHostNames } from '../../hosts/fold-hosts.ts'
+import { formatHolders } from '../../hosts/fold-hosts.ts'
 import type { ClusterFlags } from '../cluster.ts'
 import type { CloudFlags } from '../deployment.ts'
 import type { FleetFlags } from '../fleet/fleet-option.ts'
@@ -51,16 +51,7 @@ export async function showCertificates(options: ShowOptions, io: Io): Promise<Ex
 }
 
 function isNoteworthy({ verdict = 'valid', ...state }: CertificateState | CredentialState): boolean {
-  return verdict !== 'valid' || formatOutdated(state) !== '-'
-}
-
-/** Hosts and pods that still have the old value. */
-function formatOutdated({
-  outdatedHosts,
-  outdatedPods,
-}: Pick<CertificateState, 'outdatedHosts' | 'outdatedPods'>): string {
-  const holders = [formatHostNames(outdatedHosts), ...outdatedPods.map((pod) => `pod ${pod}`)]
-  return holders.filter((holder) => holder !== '').join(', ') || '-'
+  return verdict !== 'valid' || formatHolders(state) !== ''
 }
 
 async function gather(
@@ -94,7 +85,7 @@ function formatCertificates(states: readonly CertificateState[], cloudNames: Clo
     state.daysLeft === undefined ? '-' : String(state.daysLeft),
     formatDay(state.renewal),
     formatVerdict(state.verdict, io),
-    formatOutdated(state),
+    formatHolders(state) || '-',
   ])
   return formatTable(header, rows, Number.POSITIVE_INFINITY, io.colour.stdout)
 }
@@ -109,7 +100,7 @@ function formatCredentials(states: readonly CredentialState[], cloudNames: Cloud
     state.ageDays === undefined ? '-' : String(state.ageDays),
     formatDay(state.notAfter),
     state.verdict === undefined ? '-' : formatVerdict(state.verdict, io),
-    formatOutdated(state),
+    formatHolders(state) || '-',
   ])
   return formatTable(header, rows, Number.POSITIVE_INFINITY, io.colour.stdout)
 }

@@ -46,7 +46,8 @@ const certificateLine = z.object({
   verdict: z.enum(['expired', 'critical', 'unreadable', 'soon', 'due', 'valid']),
   daysLeft: z.number().optional(),
   notAfter: z.string().optional(),
-  outdatedHosts: z.string(),
+  /** Hosts and pods that still have the old value. */
+  olderCopyIn: z.string(),
 })
 
 const deploymentLine = z.object({

@@ -1,7 +1,14 @@
 /** Builds the hosts: equal hosts folded, one cell per service, certificates, deployments, and IPSets that wait. Pure. */
 import { groupBy } from '../../api/collections.ts'
 import { readDeployment } from '../../hosts/data-plane.ts'
-import { explainState, foldHosts, formatAlike, formatHostNames, type HostGroup } from '../../hosts/fold-hosts.ts'
+import {
+  explainState,
+  foldHosts,
+  formatAlike,
+  formatHolders,
+  formatHostNames,
+  type HostGroup,
+} from '../../hosts/fold-hosts.ts'
 import type { HostsDocument, NodeSetLine, HostGroup as ShownGroup } from '../documents/hosts.ts'
 import { commandLine, type ViewInput } from './view-input.ts'
 
@@ -31,7 +38,7 @@ export function buildHosts(input: ViewInput, use: HostsDocument['use'] = []): Bo
       verdict,
       ...(state.daysLeft !== undefined && { daysLeft: state.daysLeft }),
       ...(state.notAfter !== undefined && { notAfter: state.notAfter }),
-      outdatedHosts: formatHostNames(state.outdatedHosts),
+      olderCopyIn: formatHolders(state),
     })),
     deployments: deployments
       .map(readDeployment)
