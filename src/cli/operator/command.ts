@@ -8,7 +8,8 @@ import type { InstallOptions } from './install.ts'
 import type { RunOptions } from './run.ts'
 import type { UninstallOptions } from './uninstall.ts'
 
-const PARTS_HELP = 'select parts: ipam, dns, dataplane, hosts; by default all that the cluster supports'
+const PARTS_HELP =
+  'select parts: ipam, dns, dataplane, hosts, addresses, certificates, backups; by default all that the cluster supports'
 
 export function define(command: Command, context: CommandContext): void {
   defineInstall(command, context)
