@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
-import { getField } from '../../../src/api/raw-object.ts'
+import { getString } from '../../../src/api/raw-object.ts'
 import { useCluster } from '../../cluster.ts'
+import { count } from '../../counts.ts'
+import { runAndKill } from '../../killed-run.ts'
 import { prepareCluster, type RunningActors, runCommands, startActors } from './deployment-fixture.ts'
 
 const API = 'dataplane.openstack.org/v1beta1'
@@ -25,7 +27,7 @@ const service = (within: string): KubeObject => ({
   metadata: { name: 'nova', namespace: within },
   spec: { edpmServiceType: 'nova', dataSources: [{ secretRef: { name: 'nova-config' } }] },
 })
-const nodeSet = (within: string, count: number): KubeObject => ({
+const nodeSet = (within: string, size: number): KubeObject => ({
   apiVersion: API,
   kind: 'OpenStackDataPlaneNodeSet',
   metadata: { name: 'computes', namespace: within },
@@ -33,7 +35,7 @@ const nodeSet = (within: string, count: number): KubeObject => ({
     preProvisioned: true,
     services: ['bootstrap', 'nova'],
     nodeTemplate: { ansibleSSHPrivateKeySecret: 'ssh', ansible: { ansibleUser: 'cloud-admin' } },
-    nodes: Object.fromEntries(Array.from({ length: count }, (_, n) => [`compute-${n}`, { hostName: `compute-${n}` }])),
+    nodes: Object.fromEntries(Array.from({ length: size }, (_, n) => [`compute-${n}`, { hostName: `compute-${n}` }])),
   },
 })
 const deployment = (within: string, name: string, spec = {}, annotations = {}): KubeObject => ({
@@ -117,6 +119,32 @@ describe('hosts', { timeout: 600_000 }, () => {
     expect([again.code, again.out]).toEqual([0, 'no hosts to deploy\n'])
   })
 
+  it('are brought level by one deployment, however often hosts deploy is killed', async () => {
+    const own = async (): Promise<number> =>
+      (
+        await cluster.client.list(
+          { apiVersion: API, kind: 'OpenStackDataPlaneDeployment' },
+          { namespace: 'openstack', labelSelector: 'stackloom.dev/hosts' },
+        )
+      ).items.length
+    const before = await own()
+    await apply(secret('openstack', 'newer'))
+    const words = ['hosts', 'deploy', '--behind', '-n', 'openstack', '--yes', '--events', 'jsonl']
+    // Each run reaches further than the one before, until one is not killed.
+    for (let lines = 1, ended = false; !ended; lines += count({ test: 4, soak: 1 })) {
+      const { code, said } = await runAndKill([...words, '--kubeconfig', cluster.kubeconfig], lines, folder)
+      ended = code !== null
+      if (ended) expect(code, said).toBe(0)
+      expect(await own()).toBeLessThanOrEqual(before + 1)
+    }
+    expect(await own()).toBe(before + 1)
+    await expectVerdicts(
+      [0, 1, 2].map((n) => `openstack/compute-${n} current`),
+      '-n',
+      'openstack',
+    )
+  })
+
   it('are named by a failed deployment, and repaired by hosts deploy --failed under a new name', async () => {
     const annotations = { 'sandbox.stackloom.dev/fails': 'disk is full', 'sandbox.stackloom.dev/fails-on': 'compute-2' }
     await apply(deployment('openstack', 'broken', {}, annotations))
@@ -139,7 +167,8 @@ describe('hosts', { timeout: 600_000 }, () => {
       { apiVersion: API, kind: 'OpenStackDataPlaneDeployment' },
       { namespace: 'openstack', labelSelector: 'stackloom.dev/hosts' },
     )
-    expect(items.map((item) => String(getField(item, 'spec', 'ansibleLimit'))).toSorted()).toEqual([
+    expect(items.map((item) => getString(item, 'spec', 'ansibleLimit') ?? 'all').toSorted()).toEqual([
+      'all',
       'compute-0,compute-2',
       'compute-2',
     ])
