@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { findCondition, getList, getString } from '../../../src/api/raw-object.ts'
-import { runProcess, toProgram } from '../../../src/exec/process.ts'
+import { findCondition, getField, getList, getString } from '../../../src/api/raw-object.ts'
+import { type ExitStatus, type Program, runProcess, startProcess, toProgram } from '../../../src/exec/process.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
 import { type Connection, connect } from '../../../src/kube/connect.ts'
 import { readClouds } from '../../../src/sandbox/openstack/clouds.ts'
@@ -44,6 +44,7 @@ spec:
 `
 
 const NAME = 'openstack-test'
+const NODE_SET = { apiVersion: 'dataplane.openstack.org/v1beta1', kind: 'OpenStackDataPlaneNodeSet' }
 const CONTROL_PLANE = { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackControlPlane', name: 'controlplane' }
 
 let refusal: string | undefined
@@ -116,6 +117,15 @@ async function computes(): Promise<string> {
   return (await openstack('rhoso1', ...words)).output.trim().split('\n').toSorted().join('\n')
 }
 
+async function computeNames(): Promise<readonly string[]> {
+  return (await computes()).split('\n').map((line) => line.split(' ')[0] ?? '')
+}
+
+/** The host of an instance, and its status. */
+async function serverPlace(name: string): Promise<string> {
+  return must('server', 'show', name, '-f', 'value', '-c', 'OS-EXT-SRV-ATTR:host', '-c', 'status')
+}
+
 async function must(...words: readonly string[]): Promise<string> {
   const { code, output } = await openstack('rhoso1', ...words)
   expect(code, output).toBe(0)
@@ -141,8 +151,8 @@ async function createServer(name: string, ...more: readonly string[]): Promise<s
   return must('--os-compute-api-version', '2.79', 'server', 'create', '--wait', ...what, ...shown, name)
 }
 
-/** Runs a command of this program where it reaches both the API server and the VIPs of a cloud. */
-async function inSandbox(namespace: string, ...args: readonly string[]) {
+/** A command of this program that runs where it reaches both the API server and the VIPs of a cloud. */
+async function sandboxProgram(namespace: string, args: readonly string[]): Promise<Program> {
   const folder = locateSandbox(context.paths, NAME)
   const { output } = await stackloom('sandbox', 'status', '--name', NAME, '-o', 'json')
   const { supervisor } = JSON.parse(output) as { readonly supervisor: number }
@@ -159,11 +169,22 @@ done
 cat /proc/${client}/root/etc/hosts >names && mount --bind names /etc/hosts && exec "$@"`
   const enter = ['nsenter', `--target=${supervisor}`, '--net', 'unshare', '--mount', 'sh', '-c', script, 'sh']
   const program = { ...toProgram([...enter, ...context.self, ...args]), cwd: state }
-  const { exit, stdout, stderr } = await runProcess({
-    ...program,
-    env: { ...env, KUBECONFIG: path.join(folder.pki, 'admin.kubeconfig') },
-  })
+  return { ...program, env: { ...env, KUBECONFIG: path.join(folder.pki, 'admin.kubeconfig') } }
+}
+
+async function inSandbox(namespace: string, ...args: readonly string[]) {
+  const { exit, stdout, stderr } = await runProcess(await sandboxProgram(namespace, args))
   return { code: exit.kind === 'exited' ? exit.code : 1, stdout, output: `${stdout}${stderr}` }
+}
+
+/** Kills the command with SIGKILL when it has printed this text. */
+async function killInSandbox(text: string, namespace: string, ...args: readonly string[]): Promise<ExitStatus> {
+  const running = startProcess(await sandboxProgram(namespace, args), {
+    onLine: (line) => {
+      if (line.includes(text)) running.kill('SIGKILL')
+    },
+  })
+  return running.exit
 }
 
 async function onControlHost(namespace: string, script: string): Promise<string> {
@@ -259,25 +280,56 @@ describe('sandbox start --openstack and up', () => {
     expect((await openstack('rhoso2', 'server', 'list')).output).toMatch(/compute.*not found|not found.*compute/i)
   })
 
-  it('take a host out of service, bring it back, and remove it', async (ctx) => {
+  it('take a host out of service with its instances, and bring it back', async (ctx) => {
     requireSoak(ctx)
     await expect.poll(computes, patient).toMatch(/compute-0\S* enabled\ncompute-1\S* enabled/)
     await waitForHypervisors()
-    const hosts = (await computes()).split('\n').map((line) => line.split(' ')[0] ?? '')
-    expect(await createServer('moving', '--host', hosts[1] ?? '')).toMatch(/ACTIVE$/)
+    const [first = '', second = ''] = await computeNames()
+    for (const name of ['running', 'stopped']) expect(await createServer(name, '--host', second)).toMatch(/ACTIVE$/)
+    await must('server', 'stop', 'stopped')
+    await expect.poll(() => serverPlace('stopped'), patient).toBe(`${second}\nSHUTOFF`)
     const drained = await inSandbox('openstack', 'hosts', 'drain', 'compute-1', '--yes')
     expect(drained, drained.output).toMatchObject({ code: 0 })
     expect(await computes()).toMatch(/compute-0\S* enabled\ncompute-1\S* disabled/)
-    const place = ['-f', 'value', '-c', 'OS-EXT-SRV-ATTR:host', '-c', 'status']
-    expect(await must('server', 'show', 'moving', ...place)).toBe(`${hosts[0]}\nACTIVE`)
+    expect(await serverPlace('running')).toBe(`${first}\nACTIVE`)
+    // Confirmed, and as it was.
+    await expect.poll(() => serverPlace('stopped'), patient).toBe(`${first}\nSHUTOFF`)
     const enabled = await inSandbox('openstack', 'hosts', 'enable', 'compute-1', '--yes')
     expect(enabled, enabled.output).toMatchObject({ code: 0 })
     expect(await computes()).toMatch(/compute-1\S* enabled/)
-    const removed = await inSandbox('openstack', 'hosts', 'remove', 'compute-1', '--yes', '-o', 'json')
+  })
+
+  it('remove a host with its instances, also when the removal is killed', async (ctx) => {
+    requireSoak(ctx)
+    const [first = '', second = ''] = await computeNames()
+    for (const name of ['fourth', 'fifth', 'sixth'])
+      expect(await createServer(name, '--host', second)).toMatch(/ACTIVE$/)
+    const remove = ['hosts', 'remove', 'compute-1', '-n', 'openstack', '--yes']
+    const refused = await inSandbox('openstack', ...remove)
+    expect(refused.code).toBe(1)
+    expect(refused.output).toContain('SL7203')
+    // Killed while instances move, one after the other.
+    const oneByOne = [...remove, '--drain', '--parallel', '1', '--events', 'jsonl']
+    const killed = await killInSandbox('1 of 3 instances moved', 'openstack', ...oneByOne)
+    expect(killed).toEqual({ kind: 'killed', signal: 'SIGKILL' })
+    const removed = await inSandbox('openstack', ...remove, '--drain', '-o', 'json')
     expect(removed, removed.output).toMatchObject({ code: 0 })
+    const { proof } = JSON.parse(removed.stdout) as { readonly proof: readonly { readonly isGone: boolean }[] }
+    expect(proof.length).toBeGreaterThan(0)
+    expect(proof.every(({ isGone }) => isGone)).toBe(true)
+    for (const name of ['fourth', 'fifth', 'sixth']) expect(await serverPlace(name)).toBe(`${first}\nACTIVE`)
     expect(await computes()).toMatch(/^compute-0\S* enabled$/)
-    const providers = await openstack('rhoso1', 'resource', 'provider', 'list', '-f', 'value', '-c', 'name')
-    expect(providers.output).toMatch(/^compute-0\S*\n$/)
+    const listed = async (...words: readonly string[]): Promise<string> =>
+      (await openstack('rhoso1', ...words, '-f', 'value')).output
+    expect(await listed('resource', 'provider', 'list', '-c', 'name')).toMatch(/^compute-0\S*\n$/)
+    expect(await listed('hypervisor', 'list', '-c', 'Hypervisor Hostname')).toMatch(/^compute-0\S*\n$/)
+    expect(await listed('network', 'agent', 'list', '-c', 'Host')).not.toContain('compute-1')
+    // A migration that was left would hold a part of the host that has the instances now.
+    const consumers = 'SELECT DISTINCT consumer_id FROM placement.allocations ORDER BY consumer_id'
+    const servers = (await listed('server', 'list', '--all-projects', '-c', 'ID')).trim().split('\n')
+    expect((await onControlHost('openstack', `mariadb -BNe "${consumers}"`)).split('\n')).toEqual(servers.toSorted())
+    const nodeSets = await client.list(NODE_SET, { namespace: 'openstack' })
+    expect(nodeSets.items.flatMap((item) => Object.keys(getField(item, 'spec', 'nodes') ?? {}))).toEqual(['compute-0'])
   })
 
   it('start a killed database again', async () => {
