@@ -23,7 +23,8 @@ export interface SegmentAddress extends Address {
 }
 
 export function addressKey({ segment, family, value }: SegmentAddress): string {
-  return `${segment}|${family}|${value.toString(36)}`
+  // Joined: a template would be kept as a tree of its parts, which takes twice the memory as a key.
+  return [segment, family, value.toString(36)].join('|')
 }
 
 export interface HeldAddress {
@@ -147,7 +148,8 @@ const MAX_NAMES = 20_000
 export function createLedger(): Ledger {
   const blocks = new Map<string, { readonly object: AddressBlock; readonly held: ReadonlyMap<string, HeldAddress> }>()
   const holders = new Map<string, AddressHolder>()
-  const heldByOwner = new Map<string, Map<string, HeldAddress>>()
+  /** Lists, because a host has few addresses. */
+  const heldByOwner = new Map<string, readonly HeldAddress[]>()
   const names = new Map<string, string>()
 
   /** Called for every grant, so that a name with a hash is computed once. */
@@ -160,38 +162,47 @@ export function createLedger(): Ledger {
     return name
   }
 
-  const remove = (key: string, { holder }: HeldAddress): void => {
+  const othersOf = (owner: string, { segment, family, value }: SegmentAddress): readonly HeldAddress[] =>
+    (heldByOwner.get(owner) ?? []).filter(
+      ({ address }) => address.value !== value || address.family !== family || address.segment !== segment,
+    )
+  const remove = (key: string, { address, holder }: HeldAddress): void => {
     holders.delete(key)
     const owner = ownerKey(holder)
-    const held = heldByOwner.get(owner)
-    held?.delete(key)
-    if (held?.size === 0) heldByOwner.delete(owner)
+    const others = othersOf(owner, address)
+    if (others.length > 0) heldByOwner.set(owner, others)
+    else heldByOwner.delete(owner)
   }
   const insert = (key: string, entry: HeldAddress): void => {
     holders.set(key, entry.holder)
     const owner = ownerKey(entry.holder)
-    const held = heldByOwner.get(owner)
-    if (held) held.set(key, entry)
-    else heldByOwner.set(owner, new Map([[key, entry]]))
+    heldByOwner.set(owner, [...othersOf(owner, entry.address), entry])
   }
   const replace = (name: string, object: AddressBlock | undefined): readonly HeldAddress[] => {
-    const before = blocks.get(name)?.held ?? new Map<string, HeldAddress>()
-    const after = new Map(object ? readHolders(object).map((entry) => [addressKey(entry.address), entry]) : [])
+    const read = new Map(object ? readHolders(object).map((entry) => [addressKey(entry.address), entry]) : [])
+    // Entries that stay are kept: with a copy of each per write, the ledger would be half as large again.
+    const held = new Map<string, HeldAddress>()
     const removed: HeldAddress[] = []
-    for (const [key, entry] of before) {
-      if (isSameHolder(after.get(key)?.holder, entry.holder)) continue
-      remove(key, entry)
-      removed.push(entry)
+    for (const [key, entry] of blocks.get(name)?.held ?? []) {
+      if (isSameHolder(read.get(key)?.holder, entry.holder)) held.set(key, entry)
+      else {
+        remove(key, entry)
+        removed.push(entry)
+      }
     }
-    for (const [key, entry] of after) if (!isSameHolder(before.get(key)?.holder, entry.holder)) insert(key, entry)
-    if (object) blocks.set(name, { object, held: after })
+    for (const [key, entry] of read) {
+      if (held.has(key)) continue
+      insert(key, entry)
+      held.set(key, entry)
+    }
+    if (object) blocks.set(name, { object, held })
     else blocks.delete(name)
     return removed
   }
 
   return {
     holder: (address) => holders.get(addressKey(address)),
-    heldBy: (owner) => [...(heldByOwner.get(owner)?.values() ?? [])],
+    heldBy: (owner) => heldByOwner.get(owner) ?? [],
     all: function* () {
       for (const { held } of blocks.values()) yield* held.values()
     },
