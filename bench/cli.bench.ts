@@ -1,5 +1,5 @@
 /** Measures the start of the command line. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Figure } from '../tools/figure.ts'
@@ -8,6 +8,38 @@ import { buildExecutable, nodeBinary } from '../tools/release-executable.ts'
 import { stageNpmPackage } from '../tools/release-npm.ts'
 
 const node = (...args: string[]) => runProgram(process.execPath, args)
+
+/** CPU milliseconds of a Node program: other people's work on the machine does not count. */
+async function cpuTime(...args: readonly string[]): Promise<number> {
+  const script = `TIMEFORMAT='%3U %3S'; { time "$@" >/dev/null 2>&1; } 2>&1`
+  const printed = await runProgram('bash', ['-c', script, 'bash', process.execPath, ...args])
+  return printed.split(' ').reduce((sum, seconds) => sum + Number(seconds) * 1000, 0)
+}
+
+/** A command on a site with one cloud and its lock, start included, against a bare Node. */
+async function smallSite(...command: readonly string[]): Promise<number> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-bench-'))
+  const site = path.join(folder, 'site.yaml')
+  copyFileSync('examples/small.yaml', site)
+  try {
+    await node('bin/stackloom', 'plan', '-f', site)
+    return await ratio({
+      ours: () => cpuTime('bin/stackloom', ...command, '-f', site),
+      theirs: () => cpuTime('-e', '0'),
+      rounds: 21,
+      warmUp: 2,
+    })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const smallSiteFigure = (name: string, ...command: readonly string[]): Figure => ({
+  name: `cli.${name}`,
+  unit: 'x',
+  target: { op: '<=', value: 2.2 },
+  measure: () => smallSite(...command),
+})
 
 export const figures: readonly Figure[] = [
   {
@@ -22,6 +54,9 @@ export const figures: readonly Figure[] = [
         warmUp: 2,
       }),
   },
+  smallSiteFigure('plan', 'plan'),
+  smallSiteFigure('render', 'render'),
+  smallSiteFigure('ip', 'ip', '192.168.122.5'),
   {
     name: 'cli.executable-start',
     unit: 'x',

@@ -61,6 +61,8 @@ export interface Observer {
     many: number,
   ) => Promise<{ readonly ms: number; readonly each: readonly number[] }>
   readonly whenReady: (key: string) => Promise<void>
+  /** Milliseconds from event to Ready of each IPSet of a namespace. */
+  readonly timesToReady: (namespace: string) => readonly number[]
   readonly close: () => Promise<void>
 }
 
@@ -84,7 +86,9 @@ export async function openObserver({ client }: Cluster): Promise<Observer> {
   })
   const whenReady = (key: string): Promise<void> =>
     ready.has(key) ? Promise.resolve() : new Promise((resolve) => void awaited.set(key, resolve))
+  const timeToReady = (key: string): number => (ready.get(key) ?? 0) - (seen.get(key) ?? 0)
   return {
+    timesToReady: (namespace) => [...ready.keys()].filter((key) => key.startsWith(`${namespace}/`)).map(timeToReady),
     serve: async (namespace, many) => {
       const hosts = Array.from({ length: many }, (_, n) => buildIpSet(namespace, n))
       const keys = hosts.map(({ metadata }) => objectKey(metadata))
@@ -93,7 +97,7 @@ export async function openObserver({ client }: Cluster): Promise<Observer> {
       await Promise.all(keys.map(whenReady))
       const times = keys.map((key) => ready.get(key) ?? 0)
       const end = times.reduce((latest, time) => Math.max(latest, time), 0)
-      return { ms: end - began, each: keys.map((key) => (ready.get(key) ?? 0) - (seen.get(key) ?? 0)) }
+      return { ms: end - began, each: keys.map(timeToReady) }
     },
     whenReady,
     close: async () => {

@@ -69,7 +69,7 @@ export const figures: readonly Figure[] = [
   {
     name: 'sandbox.ready',
     unit: 's',
-    target: { op: '<=', value: 10 },
+    target: { op: '<=', value: 5 },
     measure: async () => (await starts()).first,
   },
   {
