@@ -1,5 +1,5 @@
 /** Runs the commands of pages in one shell, as a reader would, and compares what they print with what the pages show. */
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { buildInto } from '../tools/build.ts'
@@ -35,16 +35,16 @@ export function makeReaderFolder(folder: string): void {
 }
 
 /** Returns a problem for each command that fails or prints something else than its page shows. */
-export function runDocCommands(
+export async function runDocCommands(
   commands: readonly PageCommand[],
   options: { readonly bin: string; readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
-): readonly string[] {
-  const { bin, cwd, env } = options
-  const { stdout } = spawnSync('bash', ['-c', commands.map(formatStep).join('')], {
-    cwd,
-    env: { PATH: `${bin}:${process.env['PATH']}`, HOME: cwd, NO_COLOR: '1', COLUMNS: '80', ...env },
-    encoding: 'utf8',
-    maxBuffer: 64 * 1024 * 1024,
+): Promise<readonly string[]> {
+  const { bin, cwd } = options
+  const env = { PATH: `${bin}:${process.env['PATH']}`, HOME: cwd, NO_COLOR: '1', COLUMNS: '80', ...options.env }
+  const settings = { cwd, env, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 } as const
+  const stdout = await new Promise<string>((resolve) => {
+    // Each command has its own status in the output.
+    execFile('bash', ['-c', commands.map(formatStep).join('')], settings, (_, printed) => resolve(printed))
   })
   return commands.flatMap((command, index) => {
     const [, before, printed, status] = stepPattern(index).exec(stdout) ?? []
@@ -55,13 +55,31 @@ export function runDocCommands(
     return problem === undefined ? [] : [`${command.page}:${command.line}: ${command.command}: ${problem}`]
   })
 
-  function formatStep({ command, before = '', answer }: PageCommand, index: number): string {
+  function formatStep({ command, before = '', answer, until }: PageCommand, index: number): string {
     const file = path.join(cwd, `.command-${index}.sh`)
-    // A question is asked on a terminal only, and `script` gives the command one.
-    if (answer !== undefined) writeFileSync(file, command)
-    const run = answer === undefined ? command : `printf '%s\\n' '${answer}' | script -qec 'bash ${file}' /dev/null`
+    if (answer !== undefined || until !== undefined) writeFileSync(file, command)
+    const run =
+      until !== undefined ? interruptAt(until, file) : answer !== undefined ? answerWith(answer, file) : command
     return [`exec 2>&1`, mark(index, 'before'), before, mark(index, 'run'), run, endMark(index), ''].join('\n')
   }
+}
+
+/** A question is asked on a terminal only, and `script` gives the command one. */
+function answerWith(answer: string, file: string): string {
+  return `printf '%s\\n' '${answer}' | script -qec 'bash ${file}' /dev/null`
+}
+
+/** Waits for the text, then interrupts as Ctrl-C does; `set -m` gives the command a process group and lets it be interrupted. */
+function interruptAt(text: string, file: string): string {
+  return `set -m
+bash ${file} >${file}.out 2>&1 &
+set +m
+for _ in $(seq 1200); do grep -qF '${text}' ${file}.out && break; kill -0 $! 2>/dev/null || break; sleep 0.1; done
+kill -INT -- -$! 2>/dev/null
+wait $!
+ended=$?
+cat ${file}.out
+grep -qF '${text}' ${file}.out && [ $ended -eq 0 -o $ended -eq 130 ]`
 }
 
 const mark = (index: number, step: string): string => `printf '\\001${index} ${step}\\n'`

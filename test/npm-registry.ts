@@ -1,9 +1,10 @@
 /**
- * Serves the locked npm packages on loopback, from the cache that `npm ci` has filled on this machine, for a build that
- * must not use a network.
+ * Serves npm packages on loopback, for builds and installations that must not use a network: the locked ones, from the cache
+ * that `npm ci` has filled on this machine, or one from its archive.
  */
+import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 
@@ -41,7 +42,7 @@ export async function serveLockedPackages(
     (os?.includes(process.platform) ?? !optional) && (cpu?.includes(process.arch) ?? true) && !libc?.includes('musl')
   const absent = locked.find(({ entry, file }) => isNeeded(entry) && !existsSync(file))
   if (absent) return { missing: absent.name }
-  const server = createServer((request, response) => {
+  return serve((request, response) => {
     const [, tarball, version] = /^\/-\/(.*)\/([^/]+)\.tgz$/.exec(decodeURIComponent(request.url ?? '')) ?? []
     if (tarball !== undefined) {
       const found = locked.find(({ name, entry }) => name === tarball && entry.version === version)
@@ -51,13 +52,36 @@ export async function serveLockedPackages(
     const versions = locked
       .filter((candidate) => candidate.name === name)
       .map(({ entry }) => {
-        const dist = { integrity: entry.integrity, tarball: `${url}/-/${name}/${entry.version}.tgz` }
+        const tarball = `http://${request.headers.host}/-/${name}/${entry.version}.tgz`
+        const dist = { integrity: entry.integrity, tarball }
         return [entry.version, { name, ...entry, dist }] as const
       })
     if (versions.length === 0) return void response.writeHead(404).end()
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify({ name, 'dist-tags': {}, versions: Object.fromEntries(versions) }))
   })
+}
+
+/** One version of a package, as `npm publish` of the archive makes it known. */
+export function servePackage(
+  archive: string,
+  manifest: { readonly name: string; readonly version: string },
+): Promise<NpmRegistry> {
+  const { name, version } = manifest
+  const bytes = readFileSync(archive)
+  const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`
+  return serve((request, response) => {
+    if (request.url?.endsWith('.tgz')) return void response.end(bytes)
+    if (request.url !== `/${name}`) return void response.writeHead(404).end()
+    const dist = { integrity, tarball: `http://${request.headers.host}/${name}-${version}.tgz` }
+    response.setHeader('content-type', 'application/json')
+    const versions = { [version]: { ...manifest, dist } }
+    response.end(JSON.stringify({ name, 'dist-tags': { latest: version }, versions }))
+  })
+}
+
+async function serve(listener: RequestListener): Promise<NpmRegistry> {
+  const server = createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return { url, close: () => server.close() }

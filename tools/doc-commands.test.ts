@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { commands } from '../src/cli/commands.ts'
 import { loadCommand } from './command-pages.ts'
-import { docPages, findDocCommands, findOutputDifference, pageSandbox } from './doc-commands.ts'
+import { docPages, findDocCommands, findOutputDifference } from './doc-commands.ts'
 import { filesBelow } from './files.ts'
 
 describe('the commands of a page', () => {
@@ -47,7 +47,19 @@ describe('the commands of a page', () => {
     const page = '<!-- before: edit -->\n<!-- answer: y -->\n```console\n$ up\n```\n'
     expect(findDocCommands(page)).toEqual([{ command: 'up', line: 4, before: 'edit', answer: 'y' }])
     expect(findDocCommands('<!-- exit: 1 -->\n```console\n$ x\n```\n')).toEqual([{ command: 'x', line: 3, exit: 1 }])
-    expect(pageSandbox('# A\n\n<!-- sandbox: guide -->\n')).toBe('guide')
+  })
+
+  it('need the sandbox of their page or of their block, and may serve until they are interrupted', () => {
+    const page = '# A\n\n<!-- sandbox: a -->\n\n```sh\nx\n```\n\n<!-- in: b -->\n<!-- until: ready -->\n```sh\ny\n```\n'
+    expect(findDocCommands(page)).toEqual([
+      { command: 'x', line: 6, sandbox: 'a' },
+      { command: 'y', line: 12, sandbox: 'b', until: 'ready' },
+    ])
+  })
+
+  it('have values in place of the words that a reader replaces', () => {
+    const page = '<!-- with: IMAGE=localhost/a:1 NAME=x=y -->\n```sh\nrun IMAGE NAMES NAME\n```\n'
+    expect(findDocCommands(page)).toEqual([{ command: 'run localhost/a:1 NAMES x=y', line: 3 }])
   })
 
   it('print what the page shows, with … for the rest', () => {

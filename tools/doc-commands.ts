@@ -5,8 +5,9 @@
  * is `<!-- commands not run: REASON -->` and counts for the whole page; `<!-- run -->` excepts a block. What the reader
  * does between two blocks, such as an edit, is `<!-- before: COMMAND -->`, which also excepts the block.
  * `<!-- sandbox: NAME -->` says that a page's commands need a cluster: all pages with one name share a sandbox and a folder.
- * `<!-- answer: KEY -->` is the key that the reader presses at a question. `<!-- exit: N -->` is how every command of the block
- * ends where that is not 0.
+ * `<!-- in: NAME -->` is the same for one block. `<!-- with: WORD=VALUE … -->` replaces words of a block that the reader
+ * replaces. `<!-- until: TEXT -->` is what a command prints that serves until it is interrupted. `<!-- answer: KEY -->` is the
+ * key that the reader presses at a question. `<!-- exit: N -->` is how every command of the block ends where that is not 0.
  */
 
 export interface DocCommand {
@@ -19,6 +20,10 @@ export interface DocCommand {
   readonly notRun?: string
   /** What a test runs before it. */
   readonly before?: string
+  /** What it needs: the name of a sandbox, or of another test that runs it. */
+  readonly sandbox?: string
+  /** What it prints when it serves; the reader interrupts it then. */
+  readonly until?: string
   /** The key that the reader presses at a question. */
   readonly answer?: string
   /** How it ends; 0 unless given, or 1 or 2 where the page shows an error. */
@@ -43,16 +48,22 @@ type Marks = ReadonlyMap<string, string>
 
 export function findDocCommands(page: string): readonly DocCommand[] {
   const notRun = /^<!-- commands not run: (.+?) -->$/m.exec(page)?.[1]
+  const sandboxOfPage = pageSandbox(page)
   return findBlocks(page).flatMap((block) => {
     const { marks } = block
-    const isRun = ['run', 'before', 'answer', 'exit'].some((word) => marks.has(word))
+    const isRun = marks.size > 0
     const reason = marks.get('not run') ?? (isRun ? undefined : notRun)
     const before = marks.get('before')
     const answer = marks.get('answer')
     const exit = marks.get('exit')
+    const until = marks.get('until')
+    const sandbox = marks.get('in') ?? sandboxOfPage
     const commands = block.kind === 'console' ? splitConsole(block) : splitScript(block)
     return commands.map((command, index) => ({
       ...command,
+      command: replaceWords(command.command, marks.get('with') ?? ''),
+      ...(sandbox !== undefined && { sandbox }),
+      ...(until !== undefined && { until }),
       ...(reason !== undefined && { notRun: reason }),
       ...(before !== undefined && index === 0 && { before }),
       ...(answer !== undefined && { answer }),
@@ -61,8 +72,19 @@ export function findDocCommands(page: string): readonly DocCommand[] {
   })
 }
 
+/** Replaces each WORD of `WORD=VALUE …`. */
+function replaceWords(command: string, replacements: string): string {
+  return replacements
+    .split(' ')
+    .filter((replacement) => replacement !== '')
+    .reduce((text, replacement) => {
+      const [word = '', ...value] = replacement.split('=')
+      return text.replaceAll(new RegExp(`\\b${word}\\b`, 'g'), value.join('='))
+    }, command)
+}
+
 /** The sandbox that the commands of a page need; undefined for a page whose commands need none. */
-export function pageSandbox(page: string): string | undefined {
+function pageSandbox(page: string): string | undefined {
   return /^<!-- sandbox: (.+?) -->$/m.exec(page)?.[1]
 }
 
@@ -110,7 +132,7 @@ function marksAbove(lines: readonly string[], start: number): Marks {
   const marks = new Map<string, string>()
   for (let index = start - 1; index >= 0; index -= 1) {
     const line = lines[index]?.trim() ?? ''
-    const [, word, text = ''] = /^<!-- (run|not run|before|answer|exit)(?:: (.+))? -->$/.exec(line) ?? []
+    const [, word, text = ''] = /^<!-- (run|not run|before|in|with|until|answer|exit)(?:: (.+))? -->$/.exec(line) ?? []
     if (word !== undefined) marks.set(word, text)
     else if (line !== '') break
   }

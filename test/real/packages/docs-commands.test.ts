@@ -3,7 +3,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { findDocCommands, pageSandbox, startsEmpty } from '../../../tools/doc-commands.ts'
+import { findDocCommands, startsEmpty } from '../../../tools/doc-commands.ts'
 import { buildForDocs, makeReaderFolder, readDocPages, runDocCommands } from '../../doc-runner.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
@@ -18,11 +18,10 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const withCommands = readDocPages()
-  .filter(({ text }) => pageSandbox(text) === undefined)
   .map((page) => ({
     ...page,
     commands: findDocCommands(page.text)
-      .filter(({ notRun }) => notRun === undefined)
+      .filter(({ notRun, sandbox }) => notRun === undefined && sandbox === undefined)
       .map((command) => ({ ...command, page: page.name })),
   }))
   .filter(({ commands }) => commands.length > 0)
@@ -32,9 +31,9 @@ it('some pages have commands that need no cluster', () => {
   expect(withCommands.length).toBeGreaterThanOrEqual(5)
 })
 
-it.each(withCommands)('the commands of $name print what it shows', ({ name, text, commands }) => {
+it.each(withCommands)('the commands of $name print what it shows', async ({ name, text, commands }) => {
   const cwd = path.join(folder, name.replaceAll('/', '-'))
   makeReaderFolder(cwd)
   if (!startsEmpty(text)) copyFileSync('examples/two-clouds.yaml', path.join(cwd, 'site.yaml'))
-  expect(runDocCommands(commands, { bin, cwd })).toEqual([])
+  expect(await runDocCommands(commands, { bin, cwd })).toEqual([])
 })

@@ -1,14 +1,18 @@
 /** Installs the npm package into an empty prefix without a network, and uses it as a new user would. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { packageVersion } from '../../../tools/build.ts'
 import { nodePath, nodeVersions } from '../../../tools/node-versions.ts'
 import { packNpm, stageNpmPackage } from '../../../tools/release-npm.ts'
+import { makeReaderFolder, runDocCommands } from '../../doc-runner.ts'
+import { sandboxCommands } from '../../doc-sandboxes.ts'
+import { servePackage } from '../../npm-registry.ts'
 import { runInstalled, runQuickStart } from '../../quick-start.ts'
 
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-npm-'))
 const prefix = path.join(folder, 'prefix')
@@ -37,7 +41,9 @@ interface Manifest {
 describe('the npm package', () => {
   it('has the program and its data, nothing else, in less than 3 MB', () => {
     const files = execFileSync('tar', ['-tzf', archive], { encoding: 'utf8' }).trim().split('\n')
-    const other = files.filter((file) => !/^package\/(bin\/|dist\/|package\.json$|README\.md$|LICENSE$)/.test(file))
+    const other = files.filter(
+      (file) => !/^package\/(bin\/|dist\/|package\.json$|README\.md$|LICENSE$)/.test(file),
+    )
     expect(other).toEqual([])
     expect(files.filter((file) => /\.(map|ts)$/.test(file))).toEqual([])
     expect(statSync(archive).size).toBeLessThan(3_000_000)
@@ -45,9 +51,10 @@ describe('the npm package', () => {
 
   it('needs no other package, no script and no newer Node than it says', () => {
     const manifest = JSON.parse(readFileSync(path.join(prefix, 'lib/node_modules/stackloom/package.json'), 'utf8'))
-    const { scripts, dependencies, devDependencies, overrides, engines, version } = manifest as Manifest
+    const { scripts, dependencies, devDependencies, overrides, engines, version, publishConfig } = manifest as Manifest
     expect({ scripts, dependencies, devDependencies, overrides, version }).toEqual({ version: '9.8.7' })
     expect(engines).toEqual({ node: '>=20.19' })
+    expect(publishConfig).toEqual({ access: 'public', provenance: true })
     expect(existsSync(path.join(prefix, 'lib/node_modules/stackloom/node_modules'))).toBe(false)
   })
 
@@ -57,6 +64,33 @@ describe('the npm package', () => {
     expect(site).toContain('kind: Site')
     expect(plan.stdout).toMatch(/rhoso2.*internalapi.*172\.17\.1\.0\/24/)
     expect(render.stderr + render.stdout).toContain('tree')
+  })
+
+  it('is installed and run by the commands of README and guides, from a registry', async () => {
+    const version = packageVersion()
+    const cwd = path.join(folder, 'reader')
+    makeReaderFolder(cwd)
+    cpSync('examples/two-clouds.yaml', path.join(cwd, 'site.yaml'))
+    const staged = path.join(folder, 'published')
+    await stageNpmPackage(staged, { version })
+    const published = packNpm(staged, cwd)
+    const manifest = JSON.parse(readFileSync(path.join(staged, 'package.json'), 'utf8')) as Parameters<
+      typeof servePackage
+    >[1]
+    const registry = await servePackage(published, manifest)
+    const env = {
+      npm_config_registry: registry.url,
+      npm_config_prefix: path.join(folder, 'other-prefix'),
+      npm_config_cache: path.join(folder, 'other-cache'),
+      npm_config_update_notifier: 'false',
+    }
+    try {
+      const bin = path.join(folder, 'other-prefix/bin')
+      expect(await runDocCommands(sandboxCommands('npm'), { bin, cwd, env })).toEqual([])
+      expect(runInstalled('stackloom', ['--version'], bin, folder).stdout).toBe(`${version}\n`)
+    } finally {
+      registry.close()
+    }
   })
 
   it('prints its version, and is a plugin of kubectl with completion', () => {
