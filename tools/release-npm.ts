@@ -6,7 +6,10 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { commands } from '../src/cli/commands.ts'
 import { buildInto } from './build.ts'
+import { loadCommand } from './command-pages.ts'
+import { manPages } from './release-files.ts'
 
 export interface Release {
   readonly version: string
@@ -23,12 +26,22 @@ export async function stageNpmPackage(folder: string, release: Release): Promise
   mkdirSync(folder, { recursive: true })
   for (const name of ['bin', ...commonFiles]) cpSync(name, path.join(folder, name), { recursive: true })
   await buildInto(path.join(folder, 'dist'), release.version)
-  const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Record<string, unknown>
+  const pages = manPages(await Promise.all(commands.filter(({ hidden }) => !hidden).map(loadCommand)), release.version)
+  mkdirSync(path.join(folder, 'man'))
+  for (const [name, text] of pages) writeFileSync(path.join(folder, 'man', name), text)
+  const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly files: readonly string[] } & Record<
+    string,
+    unknown
+  >
   // Both are for the checkout: the packages are in the bundle, and the program is built already.
   const { devDependencies: _bundled, overrides: _pinned, scripts: _prepack, ...published } = manifest
   const { version, repository } = release
+  const manual = { files: [...manifest.files, 'man'], man: [...pages.keys()].map((name) => `./man/${name}`) }
   const source = repository ? { repository: { type: 'git', url: `git+${repository}.git` } } : {}
-  writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify({ ...published, version, ...source }, null, 2)}\n`)
+  writeFileSync(
+    path.join(folder, 'package.json'),
+    `${JSON.stringify({ ...published, ...manual, version, ...source }, null, 2)}\n`,
+  )
 }
 
 /** Packs a staged folder and returns the path of the archive, which has the same bytes for the same files. */

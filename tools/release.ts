@@ -20,12 +20,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { pathToFileURL } from 'node:url'
-import { commands } from '../src/cli/commands.ts'
 import { writeYaml } from '../src/yaml/write.ts'
-import { loadCommand } from './command-pages.ts'
 import { renderChart } from './release-chart.ts'
 import { buildExecutable, executablePlatforms, type Platform } from './release-executable.ts'
-import { checksumFile, type Download, homebrewFormula, krewManifest, manPages } from './release-files.ts'
+import { checksumFile, type Download, homebrewFormula, krewManifest } from './release-files.ts'
 import { bundleFiles, plainManifests } from './release-manifests.ts'
 import { grafanaDashboard, monitoringObjects } from './release-monitoring.ts'
 import { commonFiles, packNpm, stageNpmPackage } from './release-npm.ts'
@@ -67,10 +65,9 @@ export async function makeRelease(options: ReleaseOptions): Promise<void> {
     writeFiles(bundleFiles({ version, image, date }), path.join(work, bundle))
     archive(bundle, `${bundle}.tgz`)
 
-    const pages = manPages(await Promise.all(commands.filter(({ hidden }) => !hidden).map(loadCommand)), version)
     for (const platform of platforms) {
       const folder = `stackloom-${version}-${platform}`
-      writeFiles(pages, path.join(work, folder, 'share/man/man1'))
+      cpSync(path.join(staged, 'man'), path.join(work, folder, 'share/man/man1'), { recursive: true })
       cpSync('data/completion', path.join(work, folder, 'share/completion'), { recursive: true })
       for (const name of commonFiles) cpSync(name, path.join(work, folder, name))
       mkdirSync(path.join(work, folder, 'bin'))

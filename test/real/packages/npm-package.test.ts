@@ -42,11 +42,17 @@ describe('the npm package', () => {
   it('has the program and its data, nothing else, in less than 3 MB', () => {
     const files = execFileSync('tar', ['-tzf', archive], { encoding: 'utf8' }).trim().split('\n')
     const other = files.filter(
-      (file) => !/^package\/(bin\/|dist\/|package\.json$|README\.md$|LICENSE$)/.test(file),
+      (file) => !/^package\/(bin\/|dist\/|man\/|package\.json$|README\.md$|LICENSE$)/.test(file),
     )
     expect(other).toEqual([])
     expect(files.filter((file) => /\.(map|ts)$/.test(file))).toEqual([])
     expect(statSync(archive).size).toBeLessThan(3_000_000)
+  })
+
+  it('has a man page of every command, where `man` finds it', () => {
+    const page = (name: string): string => readFileSync(path.join(prefix, 'share/man/man1', name), 'utf8')
+    expect(page('stackloom.1')).toContain('.B stackloom plan')
+    expect(page('stackloom-hosts-remove.1')).toContain('stackloom 9.8.7')
   })
 
   it('needs no other package, no script and no newer Node than it says', () => {
