@@ -1,11 +1,12 @@
 /** Runs the script of the GitHub Action as the runner does, with the packed package, and checks the pre-commit hook. */
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
 import { packNpm, stageNpmPackage } from '../../../tools/release-npm.ts'
+import { findSarifMultitool } from '../../../tools/sarif-multitool.ts'
 import { findTestProgram } from '../../../tools/test-programs.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -92,9 +93,64 @@ it('the pre-commit hook runs a program that the package has', () => {
   expect(new RegExp(hook?.['files'] ?? '').test('mysite.yaml')).toBe(false)
 })
 
-it('the workflows pass actionlint', async (ctx) => {
-  const program = await findTestProgram('actionlint')
-  if (!program) ctx.skip('actionlint is not built; `make test SUITE=packages` builds it')
-  const { status, stdout } = spawnSync(program ?? '', ['-no-color', '-shellcheck='], { encoding: 'utf8' })
-  expect({ status, stdout }).toEqual({ status: 0, stdout: '' })
+describe('actionlint', () => {
+  let program: string | undefined
+  beforeEach(async (ctx) => {
+    program = await findTestProgram('actionlint')
+    if (!program) ctx.skip('actionlint is not built; `make test SUITE=packages` builds it')
+  })
+
+  const lint = (cwd: string) => spawnSync(program ?? '', ['-no-color', '-shellcheck='], { cwd, encoding: 'utf8' })
+
+  /** In a repository with the action at its root. */
+  function lintUse(inputs: string): string {
+    const repository = mkdtempSync(path.join(folder, 'repository-'))
+    for (const name of ['.git', '.github/workflows']) mkdirSync(path.join(repository, name), { recursive: true })
+    copyFileSync('action.yml', path.join(repository, 'action.yml'))
+    const step = `{uses: ./, with: ${inputs}}`
+    const workflow = `on: push\njobs: {plan: {runs-on: ubuntu-latest, steps: [${step}]}}\n`
+    writeFileSync(path.join(repository, '.github/workflows/use.yml'), workflow)
+    return lint(repository).stdout
+  }
+
+  it('passes the workflows', () => {
+    const { status, stdout } = lint('.')
+    expect({ status, stdout }).toEqual({ status: 0, stdout: '' })
+  })
+
+  it('passes a workflow that uses the action, and refuses an input that the action does not have', () => {
+    expect(lintUse('{file: site.yaml, package: stackloom@0.1.0, sarif: findings.sarif}')).toBe('')
+    expect(lintUse('{files: site.yaml}')).toContain('input "files" is not defined')
+  })
+})
+
+describe('SARIF', () => {
+  const example = readFileSync('examples/two-clouds.yaml', 'utf8')
+
+  it.for([
+    ['of a site without errors', example],
+    ['of a site with an error and owners', example.replace('vlan: 30', 'vlan: 20')],
+    ['of a file that is no site', 'kind: [Site'],
+    ['of a field that does not exist', example.replace('namespace: openstack2', 'namspace: openstack2')],
+  ] as const)('%s passes the validation of its standard and the rules of GitHub', ([, text], ctx) => {
+    const multitool = findSarifMultitool()
+    if (multitool === undefined) ctx.skip('the SARIF Multitool is missing; `make test SUITE=packages` installs it')
+    const cwd = mkdtempSync(path.join(folder, 'sarif-'))
+    writeFileSync(path.join(cwd, 'site.yaml'), text)
+    const program = path.join(folder, 'staged/bin/stackloom')
+    const { stdout } = spawnSync(process.execPath, [program, 'plan', '--check', '-o', 'sarif'], {
+      cwd,
+      encoding: 'utf8',
+    })
+    writeFileSync(path.join(cwd, 'findings.sarif'), stdout)
+    const args = ['validate', 'findings.sarif', '--rule-kind', 'Sarif;Ghas']
+    // It needs no library for languages then.
+    const env = { PATH: process.env['PATH'], HOME: cwd, DOTNET_SYSTEM_GLOBALIZATION_INVARIANT: '1' }
+    const judged = spawnSync(multitool ?? '', args, { cwd, encoding: 'utf8', env })
+    expect(judged.stdout.split('\n').filter((line) => / (error|warning) \w+:/.test(line))).toEqual([])
+    expect({ status: judged.status, stdout: judged.stdout }).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('1 file'),
+    })
+  })
 })
