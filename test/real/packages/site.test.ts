@@ -1,11 +1,16 @@
-/** Builds the documentation site with the real VitePress, and follows its links. */
+/** Builds the documentation site with the real VitePress, follows its links, and uses it in Chromium. */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { filesBelow } from '../../../tools/files.ts'
 import { monitoringObjects } from '../../../tools/release-monitoring.ts'
 import { buildSite } from '../../../tools/site.ts'
+import { requireBrowser, useBrowser } from '../../browser.ts'
+
+vi.setConfig({ testTimeout: 600_000 })
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stackloom-built-site-'))
 const pages = new Map<string, string>()
@@ -71,4 +76,58 @@ it('every alert links to a heading of the site', () => {
   const urls = [...JSON.stringify(rule).matchAll(/"runbook_url":"https:\/\/stackloom\.dev\/([^"#]+)#([^"]+)"/g)]
   expect(urls.length).toBeGreaterThan(5)
   for (const [, page = '', heading = ''] of urls) expect(pages.get(page)).toContain(`id="${heading}"`)
+})
+
+describe('in Chromium', () => {
+  const open = useBrowser()
+  const server: Server = createServer((request, response) => {
+    const file = path.join(folder, servedFile(new URL(request.url ?? '', 'http://site').pathname))
+    if (!existsSync(file)) return void response.writeHead(404).end()
+    const types: Readonly<Record<string, string>> = {
+      '.html': 'text/html',
+      '.js': 'text/javascript',
+      '.css': 'text/css',
+      '.svg': 'image/svg+xml',
+    }
+    response.setHeader('content-type', types[path.extname(file)] ?? 'application/octet-stream')
+    response.end(readFileSync(file))
+  })
+  let origin = ''
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  afterAll(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  beforeEach(requireBrowser)
+
+  it('the menu of versions leads to the changelog', async () => {
+    const { page } = await open()
+    await page.goto(`${origin}/`)
+    await page.locator('.VPNavBarMenuGroup', { hasText: 'Version' }).hover()
+    await page.locator('.VPMenuLink', { hasText: 'Changes' }).click()
+    await page.waitForURL(/project\/changelog/)
+  })
+
+  it.for([
+    ['light', 1280],
+    ['light', 375],
+    ['dark', 1280],
+    ['dark', 375],
+  ] as const)('pages fit in the %s theme with %i pixels, without an error', async ([colorScheme, width]) => {
+    const { page, errors } = await open({ colorScheme, viewport: { width, height: 860 } })
+    const wide: string[] = []
+    for (const name of ['index', 'guide/install', 'guide/operator', 'reference/compatibility', 'architecture', 'faq']) {
+      await page.goto(`${origin}/${name}.html`)
+      expect(await page.evaluate('document.documentElement.classList.contains("dark")')).toBe(colorScheme === 'dark')
+      const overflow = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      )
+      if (Number(overflow) > 0) wide.push(name)
+    }
+    expect({ wide, errors }).toEqual({ wide: [], errors: [] })
+  })
 })
