@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { formatTimestamp, type KubeObject } from '../../api/object.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import { type Actor, type ActorDeps, annotation } from './actor.ts'
-import { attachNetworks, detachNetworks } from './multus.ts'
+import { attachNetworks, releaseAddresses } from './multus.ts'
 
 const POD = { apiVersion: 'v1', kind: 'Pod' }
 const NODE = { apiVersion: 'v1', kind: 'Node' }
@@ -33,7 +33,8 @@ export const kubelet: Actor = {
       workers: 4,
       reconcile: async ({ namespace = '', name }, { clock }) => {
         const pod = pods.get(`${namespace}/${name}`)
-        if (!pod) return
+        // A pod without a grace period is gone at once.
+        if (!pod) return releaseAddresses(runtime.client, { metadata: { namespace, name } })
         const path = `/api/v1/namespaces/${namespace}/pods/${name}`
         const call = { idempotent: true, subject: `Pod ${namespace}/${name}` }
         if (pod.metadata.deletionTimestamp) {
@@ -43,7 +44,7 @@ export const kubelet: Actor = {
             gracePeriodSeconds: 0,
             preconditions: { uid: pod.metadata.uid },
           }
-          await detachNetworks(runtime.client, pod)
+          await releaseAddresses(runtime.client, pod)
           await transport.json({ ...call, method: 'DELETE', path, body, verb: 'delete' }).catch(ignoreGone)
           return
         }

@@ -52,20 +52,21 @@ export async function attachNetworks(client: KubeClient, pod: KubeObject, podAdd
   return true
 }
 
-/** Releases the addresses of a pod. */
-export async function detachNetworks(client: KubeClient, pod: KubeObject): Promise<void> {
-  if (pod.metadata.annotations?.[NETWORK_STATUS] === undefined) return
-  for (const { namespace, name } of requestedNetworks(pod)) {
-    const definition = await client.get({ ...ATTACHMENT, namespace, name })
-    for (const { pool } of definition ? parseAllocationRanges(definition) : []) {
-      await updatePool(client, pool, undefined, (held) =>
-        Object.fromEntries(Object.entries(held).filter(([, { podref }]) => podref !== podRef(pod))),
-      )
-    }
+/** Releases the addresses of a pod, which may be gone already. */
+export async function releaseAddresses(client: KubeClient, pod: Pick<KubeObject, 'metadata'>): Promise<void> {
+  if (!(await client.resource(POOL))) return
+  const { namespace, ...kind } = POOL
+  const isHeldByOther = ([, { podref }]: readonly [string, { readonly podref: string }]): boolean =>
+    podref !== podRef(pod)
+  for (const { metadata } of (await client.list(kind, { namespace })).items) {
+    await updatePool(client, metadata.name, undefined, (held) => {
+      const kept = Object.entries(held).filter(isHeldByOther)
+      return kept.length === Object.keys(held).length ? held : Object.fromEntries(kept)
+    })
   }
 }
 
-function podRef({ metadata: { namespace = '', name } }: KubeObject): string {
+function podRef({ metadata: { namespace = '', name } }: Pick<KubeObject, 'metadata'>): string {
   return `${namespace}/${name}`
 }
 
