@@ -200,9 +200,7 @@ async function showRefusal(client: KubeClient): Promise<void> {
   }
 }
 
-/** A person at a terminal does not want to wait for a build; without one nothing is downloaded that was not asked for. */
-const source = process.stdout.isTTY ? { STACKLOOM_ENVTEST: 'official' } : {}
-const context: SandboxContext = { ...sandboxContext(notify, { ...source, ...process.env }), signal: io.stop }
+const context: SandboxContext = { ...sandboxContext(notify), signal: io.stop }
 const folder = await mkdtemp(path.join(tmpdir(), 'stackloom-demo-'))
 try {
   process.exitCode = await demo(context, folder)

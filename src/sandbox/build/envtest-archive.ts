@@ -35,11 +35,11 @@ const MAX_BYTES = 500_000_000
 
 /**
  * The archive of this machine's platform, if `STACKLOOM_ENVTEST` allows it: `official`, or the address of a folder that has
- * the same file, but not `build`. The checksum is pinned, so a mirror needs no trust.
+ * the same file. The checksum is pinned, so a mirror needs no trust.
  */
 export async function selectArchive({ paths, env }: BuildContext): Promise<EnvtestArchive | undefined> {
   const source = env['STACKLOOM_ENVTEST']
-  if (!source || source === 'build') return undefined
+  if (!source) return undefined
   const pins = JSON.parse(await readFile(path.join(paths.pins, 'envtest.json'), 'utf8')) as EnvtestPins
   const platform = `${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`
   const sha512 = pins.sha512[platform]
