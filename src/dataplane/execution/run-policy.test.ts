@@ -35,6 +35,10 @@ describe('findForbidden', () => {
     expect(codes(spec, everything)).toEqual([])
   })
 
+  it('accepts the default account by its name', () => {
+    expect(codes({ serviceAccountName: 'default' })).toEqual([])
+  })
+
   it('accepts what is in the namespace of the run', () => {
     const projected = { sources: [{ secret: { name: 's' } }, { configMap: { name: 'c' } }] }
     for (const source of [

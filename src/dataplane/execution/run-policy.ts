@@ -22,6 +22,8 @@ export const safeRunPolicy: RunPolicy = { volumes: [], serviceAccounts: [], priv
 /** They hold nothing that is not in the namespace of the run. */
 const SAFE_VOLUMES: readonly string[] = ['configMap', 'secret', 'emptyDir', 'downwardAPI', 'persistentVolumeClaim']
 const SAFE_PROJECTIONS: readonly string[] = ['configMap', 'secret', 'downwardAPI']
+/** That of a pod that names none. */
+const DEFAULT_ACCOUNT = 'default'
 /** Settings of a container that give it no right. */
 const SAFE_CONTAINER_FIELDS: readonly string[] = [
   'name',
@@ -69,7 +71,7 @@ function isSafeProjection(projected: unknown): boolean {
 }
 
 function forbiddenAccount({ serviceAccountName }: AnsibleRunSpec, policy: RunPolicy): readonly Forbidden[] {
-  if (!serviceAccountName || policy.serviceAccounts.includes(serviceAccountName)) return []
+  if (!serviceAccountName || [DEFAULT_ACCOUNT, ...policy.serviceAccounts].includes(serviceAccountName)) return []
   const what = `it runs as service account ${serviceAccountName}`
   return [{ what, option: `--run-service-accounts ${serviceAccountName}` }]
 }
