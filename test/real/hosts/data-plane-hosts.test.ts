@@ -4,6 +4,7 @@
  */
 import { beforeEach, describe, expect, it } from 'vitest'
 import { phase0Playbooks } from '../../../src/dataplane/runs/playbooks.ts'
+import { renderCinderVolumeConfig } from '../../../src/dataplane/service-definitions/cinder-volume-config.ts'
 import type { ConfigFiles } from '../../../src/dataplane/service-definitions/config-files.ts'
 import { renderComputeConfig } from '../../../src/dataplane/service-definitions/nova-config.ts'
 import { renderMetadataConfig } from '../../../src/dataplane/service-definitions/ovn-metadata-config.ts'
@@ -204,9 +205,43 @@ print(conf.host, conf.transport_url, conf.compute_driver)`
   )
 
   it(
+    'runs cinder-volume, which registers its backend in the database of the cloud',
+    async () => {
+      const prepare = `set -e
+printf '[mysqld]\\nbind-address = 0.0.0.0\\nskip-name-resolve = 1\\n' >/etc/mysql/mariadb.conf.d/99-test.cnf
+printf 'NODENAME=rabbit@localhost\\n' >/etc/rabbitmq/rabbitmq-env.conf
+systemctl start mariadb rabbitmq-server
+mariadb -e "CREATE DATABASE cinder; GRANT ALL ON cinder.* TO cinder@'%' IDENTIFIED BY 'p'"
+rabbitmqctl -q add_user cinder p
+rabbitmqctl -q set_permissions cinder '.*' '.*' '.*'
+printf '[database]\\nconnection = mysql+pymysql://cinder:p@127.0.0.1/cinder\\n' >/tmp/cinder.conf
+cinder-manage --config-file /tmp/cinder.conf db sync`
+      const { exit, stderr } = await nodes.node(CENTRAL).run('sh', '-c', prepare)
+      expect(exit, stderr).toEqual({ kind: 'exited', code: 0 })
+      const { address } = nodes.node(CENTRAL)
+      const facts = {
+        transportUrl: `rabbit://cinder:p@${address}:5672/`,
+        connection: `mysql+pymysql://cinder:p@${address}/cinder`,
+        host: HOST,
+      }
+      // The packaged file must not count; there is no volume group, which cinder-volume reports and waits for.
+      await onHost('sh', '-c', "printf '[DEFAULT]\\nhost = packaged\\n' >> /etc/cinder/cinder.conf")
+      const custom =
+        '[DEFAULT]\nenabled_backends = disks\n[disks]\nvolume_driver = cinder.volume.drivers.lvm.LVMVolumeDriver\n'
+      const files = filesOf(renderCinderVolumeConfig(facts, custom))
+      expect(await deploy(['cinder-volume'], { files })).toMatchObject({ reason: 'Completed' })
+      const registered = (): Promise<string> =>
+        output(CENTRAL, 'mariadb', '-BNe', "SELECT host FROM cinder.services WHERE topic = 'cinder-volume'")
+      await expect.poll(registered, soon).toBe(`${HOST}@disks`)
+      expect(await deploy(['cinder-volume'], { files })).toMatchObject({ hosts: { [HOST]: { changed: 0 } } })
+    },
+    LONG,
+  )
+
+  it(
     'loses the units, the processes and the configuration of removed services, and nothing else',
     async () => {
-      const services = ['nova', 'libvirt', 'ovn-metadata']
+      const services = ['nova', 'libvirt', 'ovn-metadata', 'cinder-volume']
       const end = await deploy(['decommission'], { vars: { stackloom_services: services } })
       expect(end).toMatchObject({ reason: 'Completed' })
       expect(
@@ -216,7 +251,7 @@ print(conf.host, conf.transport_url, conf.compute_driver)`
           'ls /etc/systemd/system/*stackloom* /etc/systemd/system/*/*stackloom*.service; ls /var/lib/openstack/config',
         ),
       ).toBe('')
-      expect(await onHost('pgrep', '-fa', 'nova-compute|libvirtd|metadata-agent')).toBe('')
+      expect(await onHost('pgrep', '-fa', 'nova-compute|libvirtd|metadata-agent|cinder-volume')).toBe('')
       expect(await onHost('systemctl', 'is-active', 'openvswitch-switch', 'ovn-controller')).toBe('active\nactive')
       const again = await deploy(['decommission'], { vars: { stackloom_services: services } })
       expect(again).toMatchObject({ hosts: { [HOST]: { changed: 0 } } })
