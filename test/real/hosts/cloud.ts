@@ -25,9 +25,10 @@ export interface TestCloud {
   readonly ask: <T>(service: keyof typeof ports, path: string) => Promise<T>
   readonly post: <T>(service: keyof typeof ports, path: string, body: object) => Promise<T>
   readonly remove: (service: keyof typeof ports, path: string) => Promise<void>
-  /** Gives an image a content, which no driver for tests reads. */
-  readonly upload: (image: string) => Promise<void>
+  /** Gives an image the content of a file of the client. */
+  readonly upload: (image: string, file: string) => Promise<void>
   readonly onControl: (script: string) => Promise<string>
+  readonly onClient: (script: string) => Promise<string>
   readonly stop: () => Promise<void>
 }
 
@@ -78,11 +79,12 @@ export async function startCloud(nodes: DataPlaneNodes, cells: readonly string[]
       ask: async (service, where) => JSON.parse(await send(service, where)),
       post: async (service, where, body) => JSON.parse(await send(service, where, ...asJson(body))),
       remove: async (service, where) => void (await send(service, where, '-X', 'DELETE')),
-      upload: async (image) => {
-        const content = ['-X', 'PUT', '-H', 'Content-Type: application/octet-stream', '--data-binary', 'no image']
+      upload: async (image, file) => {
+        const content = ['-H', 'Content-Type: application/octet-stream', '-T', file]
         await send('image', `/images/${image}/file`, ...content)
       },
       onControl: (script) => on('control', ['bash', '-c', script]),
+      onClient: (script) => on('client', ['bash', '-c', script]),
       stop,
     }
   } catch (error) {

@@ -1,6 +1,6 @@
 /**
  * Deploys hosts into the cells of a real OpenStack by the operator, each host into a cell of its own. nova-compute has the
- * driver for tests; everything else is as on real hosts.
+ * driver for tests unless another one is given; everything else is as on real hosts.
  *
  *     const deployment = useHostsInCells(['edpm-compute-0'])
  */
@@ -14,7 +14,7 @@ import { keystoneApis } from '../../../src/dataplane/services/nova-control-plane
 import type { KubeClient } from '../../../src/kube/client.ts'
 import { CLOUD_PASSWORD } from '../../cloud-definition.ts'
 import { type Cluster, useCluster } from '../../cluster.ts'
-import { requireSoak } from '../../counts.ts'
+import { isSoak, requireSoak } from '../../counts.ts'
 import { CELL, dataPlaneNode, dataPlaneRole, SSH_SECRET } from '../../data-plane.ts'
 import { findHostRoot } from '../../hosts.ts'
 import { waitFor } from '../../wait-for.ts'
@@ -43,16 +43,33 @@ export interface HostsInCells {
   readonly patch: (kind: GroupVersionKind, name: string, change: object) => Promise<KubeObject>
 }
 
-export function useHostsInCells(hosts: readonly string[]): HostsInCells {
+export interface HostsOptions {
+  readonly customServiceConfig?: string
+  /** Variables of one host. */
+  readonly ansibleVars?: (host: string) => object
+  /** Called when the machines run, before they are deployed. */
+  readonly prepare?: (nodes: DataPlaneNodes) => Promise<void>
+  /** Starts nothing in `make test`. */
+  readonly soakOnly?: boolean
+}
+
+export function useHostsInCells(
+  hosts: readonly string[],
+  { soakOnly = false, prepare, ...options }: HostsOptions = {},
+): HostsInCells {
+  if (soakOnly && !isSoak()) {
+    beforeEach(requireSoak)
+    return {} as HostsInCells
+  }
   const cellOf = (host: string): string => `cell${hosts.indexOf(host) + 1}`
-  beforeEach(requireSoak)
   const cluster = useCluster({ crds: 'own-2023' })
   const nodes = useNodes(hosts, findHostRoot)
   let started: StartedCloud | undefined
   beforeAll(async () => {
-    if (!process.env['STACKLOOM_SOAK'] || 'refusal' in (await findHostRoot())) return
+    if ('refusal' in (await findHostRoot())) return
+    await prepare?.(nodes)
     started = await startCloudForHosts(cluster, nodes, hosts.map(cellOf))
-    for (const host of hosts) await createHost(cluster.client, nodes, host, cellOf(host))
+    for (const host of hosts) await createHost(cluster.client, nodes, host, cellOf(host), options)
   }, 1_800_000)
   afterAll(() => started?.stop(), 300_000)
   const get: HostsInCells['get'] = (kind, name) => cluster.client.get({ ...kind, namespace, name })
@@ -234,13 +251,20 @@ async function createRole(client: KubeClient): Promise<void> {
   await create(client, dataPlaneRole('edpm-compute', role, annotations))
 }
 
-export async function createHost(client: KubeClient, nodes: DataPlaneNodes, name: string, cell: string): Promise<void> {
+export async function createHost(
+  client: KubeClient,
+  nodes: DataPlaneNodes,
+  name: string,
+  cell: string,
+  { customServiceConfig = FAKE_DRIVER, ansibleVars }: HostsOptions = {},
+): Promise<void> {
   const cellName = `nova-${cell}`
   await create(client, {
     ...novaExternalComputes,
     metadata: { name },
-    spec: { cellName, dataplaneNodeName: name, customServiceConfig: FAKE_DRIVER },
+    spec: { cellName, dataplaneNodeName: name, customServiceConfig },
   })
-  const spec = { ansibleHost: nodes.node(name).address, hostName: name, role: 'edpm-compute' }
+  const node = ansibleVars && { node: { ansibleVars: JSON.stringify(ansibleVars(name)) } }
+  const spec = { ansibleHost: nodes.node(name).address, hostName: name, role: 'edpm-compute', ...node }
   await create(client, dataPlaneNode(name, spec, cellName === 'nova-cell1' ? {} : { [CELL]: cellName }))
 }
