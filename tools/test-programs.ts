@@ -11,6 +11,11 @@ const HELM_VERSION = ['chartutil', 'lint/rules']
 
 const pins = {
   actionlint: { pin: 'actionlint', package: 'github.com/rhysd/actionlint/cmd/actionlint' },
+  /** Executed runs in 2023. */
+  'ansibleee-operator': {
+    pin: 'ansibleee-operator',
+    package: 'github.com/openstack-k8s-operators/openstack-ansibleee-operator',
+  },
   helm: { pin: 'helm', package: 'helm.sh/helm/v3/cmd/helm', ldflags: HELM_VERSION },
   'nova-templates': { pin: 'nova-templates', package: 'stackloom.dev/sandbox/nova-templates' },
   krew: { pin: 'krew', package: 'sigs.k8s.io/krew/cmd/krew' },
