@@ -43,6 +43,15 @@ describe('OLM', () => {
     expect(unanswered(ago(3_600_000)).kind).toBe('failed')
   })
 
+  it('waits for a catalog that has nothing yet, and fails at once for one that does not exist', () => {
+    const message =
+      'constraints not satisfiable: no operators found from catalog c in namespace ns referenced by subscription s'
+    const empty = condition('ResolutionFailed', 'True', { message, lastTransitionTime: ago(0) })
+    expect(judge(subscription({ conditions: [empty] })).kind).toBe('progressing')
+    const missing = condition('CatalogSourcesUnhealthy', 'True')
+    expect(judge(subscription({ conditions: [empty, missing] })).kind).toBe('failed')
+  })
+
   it('fails when the catalog does not have the package', () => {
     const status = { conditions: [condition('ResolutionFailed', 'True', { message: 'no operators found' })] }
     expect(judge(subscription(status))).toMatchObject({

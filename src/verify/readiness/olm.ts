@@ -31,14 +31,16 @@ export const subscriptionReadiness: ReadinessRule = (subscription, context) => {
   return installedCsvReadiness(subscription, installed, context)
 }
 
-/** OLM tries again when it could not ask a catalog, such as one whose pod has just been started. */
+/** OLM tries again when a catalog could not be asked or has nothing yet, such as one whose pod has just been started. */
 function isPassing(
-  { reason, lastTransitionTime }: Condition,
-  { metadata }: KubeObject,
+  { reason, message = '', lastTransitionTime }: Condition,
+  subscription: KubeObject,
   { now, grace }: ReadinessContext,
 ): boolean {
-  const since = lastTransitionTime ?? metadata.creationTimestamp
-  return reason === 'ErrorPreventedResolution' && ageMs(since, now) < grace.errorMs
+  const isMissing = findCondition(subscription, 'CatalogSourcesUnhealthy')?.status === 'True'
+  const isEmpty = message.includes('no operators found from catalog') && !isMissing
+  const since = lastTransitionTime ?? subscription.metadata.creationTimestamp
+  return (reason === 'ErrorPreventedResolution' || isEmpty) && ageMs(since, now) < grace.errorMs
 }
 
 function pendingInstall(subscription: KubeObject, catalog: string | undefined): Readiness {
