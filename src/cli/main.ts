@@ -205,10 +205,19 @@ function formatStack(thrown: unknown): string {
   return thrown.cause ? `${thrown.stack}\ncaused by ${formatStack(thrown.cause)}` : `${thrown.stack}`
 }
 
-export async function run(): Promise<void> {
+/** `entries` replaces the commands in tests. */
+export async function run(entries?: readonly CommandEntry[]): Promise<void> {
   const io = processIo()
-  const exitCode = await main(process.argv.slice(2), io)
+  // Node ends a program that waits for nothing with code 13 and no message.
+  const reportStuck = (): void => {
+    const reason = 'the command waits for something that cannot happen any more'
+    printFindings([finding(internalError, { reason })], io)
+    process.exitCode = failure(internalError, { reason }).exitCode
+  }
+  process.once('beforeExit', reportStuck)
+  const exitCode = await main(process.argv.slice(2), io, entries)
   const lost = await io.flush()
+  process.off('beforeExit', reportStuck)
   if (lost) printFindings([finding(outputLost, { reason: formatError(lost) })], io)
   process.exitCode = lost ? 2 : exitCode
 }

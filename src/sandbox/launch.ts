@@ -28,6 +28,8 @@ export interface LaunchedSupervisor {
   readonly pid: number
   readonly outcome: StartOutcome
   readonly process: ChildProcess
+  /** Waits until the supervisor and all of its programs have ended. */
+  readonly ended: () => Promise<void>
 }
 
 /** Creates a namespace, brings up its loopback, and runs the program. A user other than root needs a user namespace. */
@@ -86,10 +88,17 @@ export async function launchSupervisor(request: LaunchRequest): Promise<Launched
     // A persistent sandbox must not keep its launcher alive.
     child.stdout?.destroy()
     child.unref()
-    return { pid: child.pid ?? 0, outcome, process: child }
+    return { pid: child.pid ?? 0, outcome, process: child, ended: () => waitForEnd(child) }
   } finally {
     closeSync(log)
   }
+}
+
+function waitForEnd(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
+  // Nothing else may keep this process, which would end here without a word.
+  child.ref()
+  return new Promise((resolve) => child.once('exit', () => resolve()))
 }
 
 function readOutcome(child: ChildProcess): Promise<StartOutcome> {

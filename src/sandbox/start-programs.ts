@@ -1,5 +1,4 @@
 /** Starts the programs of a sandbox folder: certificates, ports, kubeconfigs, supervisor, webhook configuration. */
-import type { ChildProcess } from 'node:child_process'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type Failure, failure } from '../errors/failure.ts'
@@ -184,7 +183,7 @@ async function writeAccess(request: StartProgramsRequest, inside: number, outsid
 /** Throws when the start failed or was interrupted, after nothing of the nodes is left. */
 async function rejectFailedStart(
   request: StartProgramsRequest,
-  { outcome, process: child }: LaunchedSupervisor,
+  { outcome, process: child, ended }: LaunchedSupervisor,
   { signal }: StartContext,
 ): Promise<void> {
   const { name, layout } = request
@@ -192,16 +191,11 @@ async function rejectFailedStart(
   if (!interrupted && outcome.kind === 'ready') return
   if (interrupted) child.kill(layout ? 'SIGKILL' : 'SIGTERM')
   if (layout) {
-    await ended(child)
+    await ended()
     await removeCgroups(layout.cgroup)
   }
   if (interrupted || outcome.kind === 'ready') throw failure(startInterrupted, { name }, { exitCode: 130 })
   throw await explainFailure(request, outcome)
-}
-
-function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
-  return new Promise((resolve) => child.once('exit', () => resolve()))
 }
 
 function kubeconfigPath(folder: SandboxFolder, certificate: string): string {
