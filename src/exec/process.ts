@@ -124,10 +124,17 @@ export interface ProcessResult {
 /** Runs a program to its end and collects its output. */
 export type Exec = (program: Program, options?: ProcessOptions) => Promise<ProcessResult>
 
-export const runProcess: Exec = async (program, options = {}) => {
+export const runProcess: Exec = (program, options = {}) =>
+  collectOutput((collecting) => startProcess(program, collecting), options)
+
+/** Waits for the end of a program that `start` starts. */
+export async function collectOutput(
+  start: (options: ProcessOptions) => RunningProcess,
+  options: ProcessOptions,
+): Promise<ProcessResult> {
   const startedAt = performance.now()
   const collected: Record<Stream, string[]> = { stdout: [], stderr: [] }
-  const { exit } = startProcess(program, {
+  const { exit } = start({
     ...options,
     onLine: (line, stream) => {
       collected[stream].push(line)

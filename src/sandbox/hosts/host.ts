@@ -11,11 +11,11 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { failure } from '../../errors/failure.ts'
 import {
+  collectOutput,
   type Exec,
   type ProcessOptions,
   type Program,
   type RunningProcess,
-  runProcess,
   startProcess,
   toProgram,
 } from '../../exec/process.ts'
@@ -53,13 +53,16 @@ const hostEnvironment = {
   LC_ALL: 'C.UTF-8',
 }
 
+/** Words before a command that is killed when its parent ends. */
+const endWithParent = ['setpriv', '--pdeathsig', 'KILL', '--']
+
 export async function startHost(request: HostRequest): Promise<Host> {
   const { name, networkOf } = request
   const script = hostScript({ binds: [], setup: [], init: waitingInit, ...request })
   const network = networkOf === undefined ? ['--net'] : []
   const join = networkOf === undefined ? [] : ['nsenter', `--target=${networkOf}`, '--net', '--']
   const namespaces = ['--mount', '--pid', '--uts', '--ipc', ...network, '--fork', '--kill-child']
-  const words = ['setpriv', '--pdeathsig', 'KILL', '--', ...join, 'unshare', ...namespaces, '/bin/sh', '-c', script]
+  const words = [...endWithParent, ...join, 'unshare', ...namespaces, '/bin/sh', '-c', script]
   const { file, args } = toProgram(words)
   const child = spawn(file, [...args], { detached: true, stdio: ['ignore', 'pipe', 'pipe'], env: hostEnvironment })
   const output: Buffer[] = []
@@ -82,19 +85,31 @@ export async function startHost(request: HostRequest): Promise<Host> {
   const enter = enterHost(pid)
   const wrap = (program: Program): Program => ({
     ...program,
-    ...toProgram(enter([program.file, ...(program.args ?? [])])),
+    // nsenter stays outside and stops with its program: stopped, it would outlive the host and this process.
+    ...toProgram([...endWithParent, ...enter([program.file, ...(program.args ?? [])])]),
     env: { ...removedVariables(), ...hostEnvironment, ...program.env },
+  })
+  const entered = new Set<RunningProcess>()
+  const start = (program: Program, options?: ProcessOptions): RunningProcess => {
+    const running = startProcess(wrap(program), options)
+    entered.add(running)
+    void running.exit.then(() => entered.delete(running))
+    return running
+  }
+  void ended.then(() => {
+    for (const running of entered) running.kill('SIGKILL')
   })
   return {
     name,
     pid,
-    exec: (program, options) => runProcess(wrap(program), options),
-    start: (program, options) => startProcess(wrap(program), options),
+    exec: (program, options = {}) => collectOutput((collecting) => start(program, collecting), options),
+    start,
     enter,
     ended,
     stop: async () => {
       child.kill('SIGKILL')
       await ended
+      await Promise.all([...entered].map(({ exit }) => exit))
       await waitForEnd(init)
     },
   }

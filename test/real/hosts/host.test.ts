@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -21,6 +21,35 @@ afterEach(() => host.stop())
 
 async function run(on: Host, script: string): Promise<string> {
   return (await on.exec({ file: 'sh', args: ['-c', script] })).stdout.trim()
+}
+
+/** Starts a host with a program in another process. */
+async function startElsewhere(seconds: string): Promise<ChildProcess> {
+  const script = `
+    import { startHost } from ${JSON.stringify(path.resolve('src/sandbox/hosts/host.ts'))}
+    const files = { root: ${JSON.stringify(root())}, folder: ${JSON.stringify(path.join(folder, seconds))} }
+    const host = await startHost({ name: 'other', ...files })
+    host.start({ file: 'setsid', args: ['sleep', '${seconds}'] })
+    console.log('started')`
+  const child = spawn('node', ['--import', 'tsx', '--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(child.stdout, 'data')
+  await expect.poll(() => processesWith(`sleep ${seconds}`), { timeout: 60_000 }).not.toEqual([])
+  return child
+}
+
+/** Stops a program on a host by a signal, and waits until what entered the host for it has stopped, too. */
+async function stopProgram(seconds: string): Promise<void> {
+  const states = async (): Promise<readonly string[]> =>
+    (await processesWith(`sleep ${seconds}`)).map((line) => `${line[0]} ${line.includes('nsenter') ? 'nsenter' : ''}`)
+  const find = async (): Promise<string | undefined> =>
+    (await processesWith(`sleep ${seconds}`)).find(
+      (line) => line.endsWith(` sleep ${seconds}`) && !line.includes('nsenter'),
+    )
+  await expect.poll(find, { timeout: 60_000 }).toBeDefined()
+  process.kill(Number((await find())?.split(/ +/)[1]), 'SIGSTOP')
+  await expect.poll(states, { timeout: 60_000 }).toContain('T nsenter')
 }
 
 describe('a host', () => {
@@ -55,19 +84,25 @@ describe('a host', () => {
   })
 
   it('ends when the process that started it is killed', async () => {
-    const script = `
-      import { startHost } from ${JSON.stringify(path.resolve('src/sandbox/hosts/host.ts'))}
-      const files = { root: ${JSON.stringify(root())}, folder: ${JSON.stringify(path.join(folder, 'other'))} }
-      const host = await startHost({ name: 'other', ...files })
-      host.start({ file: 'setsid', args: ['sleep', '876543'] })
-      console.log('started')`
-    const child = spawn('node', ['--import', 'tsx', '--input-type=module', '-e', script], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    await once(child.stdout, 'data')
-    await expect.poll(() => processesWith('sleep 876543'), { timeout: 60_000 }).not.toEqual([])
+    const child = await startElsewhere('876543')
     child.kill('SIGKILL')
     await expect.poll(() => processesWith('sleep 876543'), { timeout: 60_000 }).toEqual([])
+  })
+
+  it('ends with programs that are stopped by a signal, also those that enter it', async () => {
+    const running = host.start({ file: 'sleep', args: ['765432'] })
+    await expect.poll(() => processesWith('sleep 765432'), { timeout: 60_000 }).not.toEqual([])
+    await stopProgram('765432')
+    await host.stop()
+    expect(await running.exit).toEqual({ kind: 'killed', signal: 'SIGKILL' })
+    expect(await processesWith('sleep 765432')).toEqual([])
+  })
+
+  it('leaves no stopped program either when the process that started it is killed', async () => {
+    const child = await startElsewhere('654321')
+    await stopProgram('654321')
+    child.kill('SIGKILL')
+    await expect.poll(() => processesWith('sleep 654321'), { timeout: 60_000 }).toEqual([])
   })
 
   it('is refused with the message of the kernel where its layer cannot be mounted', async () => {
