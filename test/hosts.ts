@@ -2,6 +2,7 @@
 import { beforeAll, beforeEach } from 'vitest'
 import { judgeMachine, readMachineFacts } from '../src/sandbox/hosts/requirements.ts'
 import { ensureRootFileSystem, findRootFileSystem, openstackRoot } from '../src/sandbox/hosts/root-file-system.ts'
+import { isSoak, SOAK_ONLY } from './counts.ts'
 import { sandboxContext } from './sandbox-context.ts'
 
 /** The build takes about ten minutes, on a busy machine more. */
@@ -36,4 +37,9 @@ export async function prepareRootFileSystem(): Promise<{ readonly root: string }
 export async function findHostRoot(): Promise<{ readonly folder: string } | { readonly refusal: string }> {
   const found = await prepareRootFileSystem()
   return 'root' in found ? { folder: found.root } : found
+}
+
+/** The same for files that only `make soak` runs, so that `make test` starts none of their hosts. */
+export async function findSoakHostRoot(): ReturnType<typeof findHostRoot> {
+  return isSoak() ? findHostRoot() : { refusal: SOAK_ONLY }
 }

@@ -2,21 +2,19 @@
  * Deploys data plane hosts with the real programs of Debian: Open vSwitch, ovn-controller, libvirt, nova-compute and the OVN
  * metadata agent as units of systemd, on machines that reboot and lose power. Another node is the OVN control plane.
  */
-import { beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { phase0Playbooks } from '../../../src/dataplane/runs/playbooks.ts'
 import { renderCinderVolumeConfig } from '../../../src/dataplane/service-definitions/cinder-volume-config.ts'
 import type { ConfigFiles } from '../../../src/dataplane/service-definitions/config-files.ts'
 import { renderComputeConfig } from '../../../src/dataplane/service-definitions/nova-config.ts'
 import { renderMetadataConfig } from '../../../src/dataplane/service-definitions/ovn-metadata-config.ts'
-import { requireSoak } from '../../counts.ts'
-import { findHostRoot } from '../../hosts.ts'
+import { findSoakHostRoot } from '../../hosts.ts'
 import { useNodes } from '../dataplane/nodes.ts'
 import { type PlayRequest, play } from './playbooks.ts'
 
 const HOST = 'edpm-compute-0'
 const CENTRAL = 'ovn-central-0'
-beforeEach(requireSoak)
-const nodes = useNodes([HOST, CENTRAL], findHostRoot)
+const nodes = useNodes([HOST, CENTRAL], findSoakHostRoot)
 const soon = { timeout: 300_000, interval: 1000 }
 const LONG = 1_800_000
 

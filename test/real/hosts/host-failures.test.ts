@@ -1,13 +1,11 @@
 /** Induces failures on a data plane host, and checks that each run names host, task, cause and remedy. */
-import { beforeEach, describe, expect, it } from 'vitest'
-import { requireSoak } from '../../counts.ts'
-import { findHostRoot } from '../../hosts.ts'
+import { describe, expect, it } from 'vitest'
+import { findSoakHostRoot } from '../../hosts.ts'
 import { useNodes } from '../dataplane/nodes.ts'
 import { type PlayRequest, play } from './playbooks.ts'
 
 const HOST = 'edpm-compute-0'
-beforeEach(requireSoak)
-const nodes = useNodes([HOST], findHostRoot)
+const nodes = useNodes([HOST], findSoakHostRoot)
 const LONG = 1_800_000
 
 const onHost = async (script: string): Promise<string> => (await nodes.node(HOST).run('sh', '-c', script)).stdout.trim()

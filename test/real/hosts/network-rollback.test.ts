@@ -8,15 +8,13 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { nmstatectlPath } from '../../../src/rehearse/image/nmstatectl.ts'
-import { requireSoak } from '../../counts.ts'
-import { findHostRoot } from '../../hosts.ts'
+import { findSoakHostRoot } from '../../hosts.ts'
 import { sandboxContext } from '../../sandbox-context.ts'
 import { useNodes } from '../dataplane/nodes.ts'
 import { play } from './playbooks.ts'
 
 const HOST = 'edpm-compute-0'
-beforeEach(requireSoak)
-const nodes = useNodes([HOST], findHostRoot)
+const nodes = useNodes([HOST], findSoakHostRoot)
 const nmstatectl = nmstatectlPath(sandboxContext().paths)
 let folder = ''
 
