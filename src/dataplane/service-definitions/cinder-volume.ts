@@ -1,7 +1,6 @@
 /** Defines the service cinder-volume: the volume service of Cinder on a node whose disks it exports. */
 
 import { type BindingRule, credentialsRule } from '../../ini/binding.ts'
-import { parseIni } from '../../ini/parse.ts'
 import {
   type CinderExternalVolumeSpec,
   cinderExternalVolumeKind,
@@ -12,6 +11,7 @@ import { parseOnOff } from '../rules/service-annotation.ts'
 import { CINDER_VOLUME_GENERATED, type CinderVolumeFacts, renderCinderVolumeConfig } from './cinder-volume-config.ts'
 import type { ServiceDefinition } from './definition.ts'
 import { runnerImage, serviceImage } from './images.ts'
+import { readPublishedOptions } from './published-options.ts'
 
 const CINDER_PART = '10-cinder-volume.conf'
 
@@ -63,10 +63,8 @@ export const cinderVolumeService: ServiceDefinition = {
   ],
   facts: ({ service, secretValue, hostName, address }) => {
     const secret = cinderSecret(service)
-    const { assignments } = parseIni(secretValue(secret, CINDER_PART))
-    const find = (inSection: string, option: string): string =>
-      assignments.findLast(({ section, key }) => section === inSection && key === option)?.value ?? ''
-    const [transportUrl, connection] = [find('DEFAULT', 'transport_url'), find('database', 'connection')]
+    const read = readPublishedOptions(secretValue(secret, CINDER_PART))
+    const [transportUrl, connection] = [read('transport_url', 'DEFAULT'), read('connection', 'database')]
     if (!transportUrl) return { kind: 'missing', secret, field: 'transport_url' }
     if (!connection) return { kind: 'missing', secret, field: 'connection' }
     return { kind: 'found', facts: { host: hostName, transportUrl, connection, ...(address && { myIp: address }) } }

@@ -1,13 +1,13 @@
 /** Defines the service ovn-metadata: the OVN metadata agent on a node. */
 
 import { type BindingRule, credentialsRule } from '../../ini/binding.ts'
-import { type Assignment, parseIni } from '../../ini/parse.ts'
 import { type OvnMetadataAgentSpec, ovnMetadataAgentKind, ovnMetadataAgents } from '../kinds/ovn-metadata-agent.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
 import { parseOnOff, type ServiceAnnotation } from '../rules/service-annotation.ts'
 import type { ConfigFacts, ServiceDefinition } from './definition.ts'
 import { runnerImage, serviceImage } from './images.ts'
 import { METADATA_GENERATED, type MetadataFacts, renderMetadataConfig } from './ovn-metadata-config.ts'
+import { readPublishedOptions } from './published-options.ts'
 
 /** The Secret keys under which neutron and nova publish their parts of the configuration. */
 const NEUTRON_PART = '10-neutron-metadata.conf'
@@ -72,11 +72,7 @@ export const ovnMetadataService: ServiceDefinition = {
   ],
   facts: ({ service, secretValue, hostName }) => {
     const [neutron, nova] = [neutronSecret(service), novaSecret(service)]
-    const published = [
-      ...parseOptions(secretValue(neutron, NEUTRON_PART)),
-      ...parseOptions(secretValue(nova, NOVA_PART)),
-    ]
-    const read = (key: string): string | undefined => published.findLast((assignment) => assignment.key === key)?.value
+    const read = readPublishedOptions(secretValue(neutron, NEUTRON_PART), secretValue(nova, NOVA_PART))
     const wanted = [
       ['ovnSbConnection', 'ovn_sb_connection', neutron],
       ['novaMetadataHost', 'nova_metadata_host', nova],
@@ -110,10 +106,6 @@ export const ovnMetadataService: ServiceDefinition = {
     order: 10,
     secrets: () => ['neutron-ovn-metadata-agent-neutron-config', 'nova-metadata-neutron-config'],
   },
-}
-
-function parseOptions(text: string): readonly Assignment[] {
-  return parseIni(text).assignments
 }
 
 function metadataFacts({ novaMetadataPort, ...facts }: ConfigFacts): MetadataFacts {

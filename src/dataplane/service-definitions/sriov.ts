@@ -1,12 +1,12 @@
 /** Defines the service sriov: the SR-IOV NIC switch agent on a node. */
 
 import { type BindingRule, credentialsRule } from '../../ini/binding.ts'
-import { parseIni } from '../../ini/parse.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
 import { type SriovAgentSpec, sriovAgentKind, sriovAgents } from '../kinds/sriov-agent.ts'
 import { parseOnOff } from '../rules/service-annotation.ts'
 import type { ServiceDefinition } from './definition.ts'
 import { runnerImage, serviceImage } from './images.ts'
+import { readPublishedOptions } from './published-options.ts'
 import { renderSriovConfig, SRIOV_GENERATED, type SriovFacts } from './sriov-config.ts'
 
 /** The Secret key under which neutron publishes its part of the configuration. */
@@ -53,8 +53,7 @@ export const sriovService: ServiceDefinition = {
   ],
   facts: ({ service, secretValue, hostName }) => {
     const secret = neutronSecret(service)
-    const { assignments } = parseIni(secretValue(secret, NEUTRON_PART))
-    const url = assignments.findLast(({ section, key }) => section === 'DEFAULT' && key === 'transport_url')?.value
+    const url = readPublishedOptions(secretValue(secret, NEUTRON_PART))('transport_url', 'DEFAULT')
     if (!url) return { kind: 'missing', secret, field: 'transport_url' }
     return { kind: 'found', facts: { host: hostName, transportUrl: url } }
   },
