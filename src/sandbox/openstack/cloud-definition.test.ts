@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../api/object.ts'
+import { parseIni } from '../../ini/parse.ts'
+import { expandReferences } from '../../ini/substitute.ts'
 import { defineCloud } from './cloud-definition.ts'
 import { haproxyFile, hostsFile, writeScript } from './host-files.ts'
 import { serviceFiles } from './service-files.ts'
@@ -148,6 +150,12 @@ describe('files of a control host', () => {
     expect(text('/etc/nova/nova.conf.d/50-stackloom.conf')).toContain('password = nova$$1\n')
     const script = writeScript(files)
     expect(script).toContain('chown root:nova /etc/nova/nova.conf.d/50-stackloom.conf\nchmod 0640')
+    // After a backslash, two dollar signs would be an escaped one and a reference.
+    const passwords = { ...cloud.passwords, NovaPassword: 'a\\$b$$c' }
+    const written = serviceFiles({ ...cloud, passwords }, { database: 'db', messageBus: 'bus', keys: ['a', 'b'] })
+    const nova = written.find((file) => file.path === '/etc/nova/nova.conf.d/50-stackloom.conf')?.text ?? ''
+    const password = parseIni(nova).assignments.find(({ key }) => key === 'password')?.value ?? ''
+    expect(expandReferences(password, () => undefined)).toEqual({ kind: 'value', value: 'a\\$b$$c' })
   })
 
   it('have exactly their text, whatever it is, and run nothing of it', () => {

@@ -2,6 +2,7 @@
  * Renders the configuration of OpenStack's services on a control host, in their conf.d folders: the packaged files stay as
  * they are. No service may be started with `--config-file`: oslo.config reads that after conf.d, and the packaged file wins.
  */
+import { escapeDollars } from '../../ini/substitute.ts'
 import type { CloudDefinition } from './cloud-definition.ts'
 
 export interface HostFile {
@@ -247,7 +248,7 @@ function ini(group: string, folder: string, settings: Settings): HostFile {
 function formatIni(settings: Settings): string {
   return Object.entries(settings)
     .map(([section, values]) => {
-      const quote = (value: unknown): string => String(value).replaceAll('$', '$$$$').replaceAll(/\r?\n/g, '\n ')
+      const quote = (value: unknown): string => escapeDollars(String(value)).replaceAll(/\r?\n/g, '\n ')
       const lines = Object.entries(values).map(([key, value]) => `${key} = ${quote(value)}\n`)
       return `[${section}]\n${lines.join('')}`
     })
