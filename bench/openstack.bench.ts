@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { lastLines, runProcess, succeeded } from '../src/exec/process.ts'
+import { lastLines, runProcess, succeeded, toProgram } from '../src/exec/process.ts'
 import { judgeMachine, readMachineFacts } from '../src/sandbox/hosts/requirements.ts'
 import { findRootFileSystem, openstackRoot } from '../src/sandbox/hosts/root-file-system.ts'
 import { sandboxContext } from '../test/sandbox-context.ts'
@@ -54,8 +54,9 @@ async function run<T>(what: 'cloud' | 'two-clouds' | 'by-hand', root: string): P
   const folder = await mkdtemp(path.join(tmpdir(), 'stackloom-bench-'))
   try {
     const file = path.join(import.meta.dirname, 'openstack-run.ts')
-    const args = ['--net', process.execPath, '--import', 'tsx', file, what, root, folder]
-    const { exit, stdout, stderr } = await runProcess({ file: 'unshare', args })
+    // The cloud ends with this process, also when that is killed.
+    const isolated = ['setpriv', '--pdeathsig', 'KILL', '--', 'unshare', '--net', process.execPath, '--import', 'tsx']
+    const { exit, stdout, stderr } = await runProcess(toProgram([...isolated, file, what, root, folder]))
     if (!succeeded(exit)) throw new Error(lastLines(stderr))
     return JSON.parse(stdout) as T
   } finally {
