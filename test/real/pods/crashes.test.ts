@@ -51,10 +51,11 @@ function traces({ layout }: PodSandbox, namespaces: ReadonlySet<string>): readon
   ]
 }
 
-async function kill(program: string): Promise<void> {
+async function kill(program: string, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
   const { programs } = await sandboxStatus(sandbox.name, sandbox.context)
-  const { pid = 0 } = programs.find(({ name }) => name === program) ?? {}
-  process.kill(pid, 'SIGKILL')
+  const { pid } = programs.find(({ name }) => name === program) ?? {}
+  if (pid === undefined) throw new Error(`${program} does not run`)
+  process.kill(pid, signal)
 }
 
 async function killAndWait(program: string): Promise<void> {
@@ -88,12 +89,13 @@ describe('a sandbox with nodes', { timeout: 600_000 }, () => {
     expect(kept.metadata.uid).toBe(before.metadata.uid)
   })
 
-  it('leaves nothing after its supervisor, kubelet and containerd are killed', async () => {
+  it('leaves nothing after its supervisor, kubelet and containerd are killed, and no stopped program', async () => {
     const pod = pausePod('kept', 'worker-0')
     await sandbox.client.create(pod)
     await waitForPod(sandbox.client, 'default', 'kept')
     const namespaces = namespacesOfSandbox(sandbox.pid)
     const supervisor = supervisorId()
+    await kill('kube-proxy-worker-0', 'SIGSTOP')
     await kill('containerd-worker-0')
     await kill('kubelet-worker-0')
     process.kill(supervisor, 'SIGKILL')

@@ -205,6 +205,28 @@ describe('the networks of two clouds', { timeout: 300_000 }, () => {
     expect(reached).toEqual([true, true, false, false])
   })
 
+  it('give a pod the address that it names, by the static plugin', async () => {
+    const config = {
+      cniVersion: '0.3.1',
+      name: 'fixed',
+      type: 'macvlan',
+      master: 'enp6s0.20',
+      capabilities: { ips: true },
+      ipam: { type: 'static' },
+    }
+    await sandbox.client.create({
+      apiVersion: 'k8s.cni.cncf.io/v1',
+      kind: 'NetworkAttachmentDefinition',
+      metadata: { name: 'fixed', namespace: 'openstack' },
+      spec: { config: JSON.stringify(config) },
+    })
+    const networks = JSON.stringify([{ name: 'fixed', ips: ['172.17.0.210/24'] }])
+    await sandbox.client.create(probePod('fixed', 'openstack', 'worker-0', serve, networks))
+    const pod = await waitForPod(sandbox.client, 'openstack', 'fixed')
+    expect(pod.metadata.annotations?.[NETWORK_STATUS]).toContain('172.17.0.210')
+    await sandbox.run('worker-1', ['ping', '-c', '1', '-W', '10', '172.17.0.210'])
+  })
+
   it('have an address that a speaker announces and kube-proxy serves, on its segment only', async () => {
     await sandbox.client.create(probePod('web', 'openstack', 'worker-1', serve))
     await waitForPod(sandbox.client, 'openstack', 'web')
