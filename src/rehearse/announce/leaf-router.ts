@@ -18,6 +18,9 @@ export interface RunningLeaf {
 const ADD_GROUP =
   'grep -q ^frrvty: /etc/group || { { cat /etc/group; echo frrvty:x:65533:root; } >"$0" && mount --bind "$0" /etc/group; }'
 
+/** bgpd keeps logs of crashes below /var/tmp, which no option changes. Only this program sees the folder that replaces it. */
+const WITH_OWN_FOLDER = 'mount --bind "$0" /var/tmp && exec "$@"'
+
 /** `folder` has the unpacked packages. */
 export async function startLeaves(
   enclosure: Enclosure,
@@ -59,7 +62,8 @@ export async function startLeaves(
       `file:${home}/bgpd.log`,
     ]
     const lines: string[] = []
-    const program = { file: path.join(folder, 'usr/lib/frr/bgpd'), args, env }
+    const commandLine = [path.join(folder, 'usr/lib/frr/bgpd'), ...args]
+    const program = { file: 'unshare', args: ['--mount', 'sh', '-c', WITH_OWN_FOLDER, home, ...commandLine], env }
     const daemon = enclosure.start(program, { onLine: (line) => lines.push(line) })
     const end: { reason?: string } = {}
     void daemon.exit.then((status) => {
