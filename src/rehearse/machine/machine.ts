@@ -115,6 +115,9 @@ export async function plugNic({ qmp }: Machine, { mac, port, maxMtu }: Nic, slot
     bus: `nic${slot}`,
     mac,
     host_mtu: maxMtu,
+    // LACP leaves out ports whose speed and duplex are unknown, and the switch carries no frame of such a bond.
+    speed: 10_000,
+    duplex: 'full',
   })
 }
 
