@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { planExample } from '../../test/examples.ts'
 import { testPlan } from '../../test/plan.ts'
 import { applyFault, type FaultName, type FaultyTopology } from './faults.ts'
 import { narrowPlan } from './rehearsal-plan.ts'
@@ -117,6 +118,22 @@ describe('a fault of the switches', () => {
     expect(applyFault('wrong-native-vlan', topology, narrowed)).toEqual({
       unavailable: 'no rehearsed network is untagged',
     })
+  })
+
+  it('is found on an aggregated link, whichever of its ports carries the frames', () => {
+    const bonded = planExample('five-clouds-bgp')
+    const healthy = planTopology(bonded, bonded.from.cluster.nodes)
+    const judgeBonded = ({ topology: built }: Pick<FaultyTopology, 'topology'>) => {
+      const { forwarding, ...rest } = observe({ topology: built, plugs: [] })
+      const firstPorts = forwarding.map((entry) => ({ ...entry, port: entry.port.replace('p1', 'p0') }))
+      const lacking = built.switches[0]?.ports[0]?.vlans ?? []
+      const sent = firstPorts.filter(({ port, vlan }) => port !== 'n0p0' || lacking.includes(vlan) || vlan > 4000)
+      return judgeSwitches(bonded, healthy, { forwarding: sent, ...rest }).map(({ message }) => message)
+    }
+    expect(judgeBonded({ topology: healthy })).toEqual([])
+    expect(judgeBonded(broken('missing-vlan', bonded))).toEqual([
+      'the switch port of worker-0 eno1 and eno2 carries no VLAN 20 frame (rhoso1/internalapi)',
+    ])
   })
 
   it('needs two NICs to exchange their cables', () => {

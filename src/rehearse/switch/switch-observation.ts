@@ -32,7 +32,9 @@ export function judgeSwitches(plan: Plan, planned: Topology, observed: SwitchObs
   const ports = planned.switches.flatMap(({ role, ports: all }) => all.map((port) => ({ role, port })))
   const nodePorts = ports.map(({ port }) => port.name)
   return [
-    ...ports.flatMap(({ role, port }) => droppedVlans(plan, role, port, observed)),
+    ...planned.switches.flatMap(({ role, ports: all }) =>
+      groupLinks(all).flatMap((link) => droppedVlans(plan, role, link, observed)),
+    ),
     ...ports.flatMap(({ role, port }) => smallMtu(plan, role, port, observed)),
     ...connectedVlans(plan, nodePorts, observed),
     ...unknownMachines(plan, [...nodePorts, ...planned.routers.map((router) => plugPorts(router)[0])], observed),
@@ -48,11 +50,23 @@ function exchangedPorts({ switches }: Topology, { switchOfPort }: SwitchObservat
   )
 }
 
-function droppedVlans(plan: Plan, role: string, port: SwitchPort, observed: SwitchObservation): readonly Finding[] {
-  const { node, nic, vlans, native } = port
-  // The ports of an aggregated link share the work: any of them may have carried the frame.
-  if (port.aggregate) return []
-  const carried = new Set(observed.forwarding.filter((entry) => entry.port === port.name).map(({ vlan }) => vlan))
+/** The ports of an aggregated link share the work: any of them may have carried a frame. */
+function groupLinks(ports: readonly SwitchPort[]): readonly (readonly SwitchPort[])[] {
+  return [...groupBy(ports, ({ name, aggregate }) => aggregate?.name ?? name).values()]
+}
+
+function droppedVlans(
+  plan: Plan,
+  role: string,
+  link: readonly SwitchPort[],
+  observed: SwitchObservation,
+): readonly Finding[] {
+  const [first] = link
+  if (!first) return []
+  const { node, vlans, native } = first
+  const nic = link.map((port) => port.nic).join(' and ')
+  const names = link.map(({ name }) => name)
+  const carried = new Set(observed.forwarding.filter(({ port }) => names.includes(port)).map(({ vlan }) => vlan))
   const expected = [...vlans, ...(native === undefined ? [] : [native])]
   return expected
     .filter((vlan) => !carried.has(vlan))
