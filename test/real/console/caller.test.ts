@@ -1,5 +1,4 @@
 /** The console of the operator: every caller sees what its own token may read. */
-import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import type { OverviewDocument } from '../../../src/console/documents/overview.ts'
@@ -7,7 +6,7 @@ import { documentNames, routes } from '../../../src/console/routes.ts'
 import { useCluster } from '../../cluster.ts'
 import { type ConsoleClient, openConsole } from '../../console-client.ts'
 import { requestToken } from '../ipam/installed.ts'
-import { launchOperator, type RunningOperator } from '../ipam/operator.ts'
+import { freePorts, launchOperator, type RunningOperator } from '../ipam/operator.ts'
 
 const LIMIT = 120_000
 const SECRET_NAME = 'hidden-from-tenants'
@@ -75,7 +74,7 @@ describe('the console of the operator', { timeout: 600_000 }, () => {
       ...grant('auditor', undefined),
     ]
     for (const object of objects) await cluster.client.apply(object, { fieldManager: 'administrator' })
-    const consolePort = await freePort()
+    const [consolePort = 0] = await freePorts(1)
     operator = await launchOperator(cluster, {
       console: true,
       consolePort,
@@ -145,21 +144,3 @@ describe('the console of the operator', { timeout: 600_000 }, () => {
     expect(response.status).toBe(403)
   })
 })
-
-describe('an operator with a console that cannot start', () => {
-  const cluster = useCluster({ crds: 'today' })
-
-  it('ends with the reason', async () => {
-    const operator = await launchOperator(cluster, { console: true, consolePort: await freePort(), parts: ['ipam'] })
-    await expect.poll(() => String(operator.ended()), { timeout: LIMIT }).toContain('SL5101')
-  }, 240_000)
-})
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
-}

@@ -1,16 +1,26 @@
-/** `stackloom console` in a browser, as a program of its own: two clouds of a sandbox from the first plan until they are gone. */
+/** `stackloom console` as a program of its own, for a browser and a client: two clouds of a sandbox from the first plan until they are gone. */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { main } from '../../../src/cli/main.ts'
+import type { FindingsDocument } from '../../../src/console/documents/findings.ts'
+import type { MetaDocument } from '../../../src/console/documents/meta.ts'
+import type { OverviewDocument } from '../../../src/console/documents/overview.ts'
+import type { RunDocument, RunsDocument } from '../../../src/console/documents/runs.ts'
+import { schemas } from '../../../src/console/documents/schemas.ts'
+import type { StreamEvent } from '../../../src/console/documents/stream.ts'
+import { documentNames, fillRoute, routes } from '../../../src/console/routes.ts'
 import { startProcess } from '../../../src/exec/process.ts'
 import { buildWeb } from '../../../tools/build-web.ts'
 import { expectNoSidewaysScroll, findViolations, requireBrowser, useBrowser } from '../../browser.ts'
 import { useCluster } from '../../cluster.ts'
+import { type ConsoleClient, connectConsole } from '../../console-client.ts'
 import { useFolder } from '../../folder.ts'
 import { testIo } from '../../io.ts'
+import { sandboxContext } from '../../sandbox-context.ts'
 import { prepareCluster, type RunningActors, startActors } from '../deploy/deployment-fixture.ts'
+import { freePorts, launchOperator } from '../ipam/operator.ts'
 
 const LIMIT = 240_000
 const openPage = useBrowser()
@@ -27,14 +37,10 @@ interface RunningConsole {
 async function startConsole(words: readonly string[], cwd = folder): Promise<RunningConsole> {
   const lines: string[] = []
   const end = new AbortController()
-  const entry = path.resolve('src/cli/entry.ts')
+  // The built program of `make test` starts in a quarter of the time, and each action of the page starts it again.
+  const [file = '', ...args] = sandboxContext().self
   const running = startProcess(
-    {
-      file: process.execPath,
-      args: ['--import', import.meta.resolve('tsx'), entry, 'console', ...words],
-      cwd,
-      env,
-    },
+    { file, args: [...args, 'console', ...words], cwd, env },
     { onLine: (line) => lines.push(line), signal: end.signal, graceMs: 30_000 },
   )
   const links = (): readonly string[] => lines.join('\n').match(/http:\/\/127\.0\.0\.1:\d+\/\?token=\S+/g) ?? []
@@ -81,7 +87,7 @@ beforeAll(async () => {
   writeFileSync(path.join(folder, 'site.yaml'), example.replace('local-storage', 'local'))
   copyFileSync('examples/lab-three-node.yaml', path.join(folder, 'lab.yaml'))
   // What `make build` writes; the console reads it from there.
-  await buildWeb('dist/web')
+  if (!process.env['STACKLOOM_TEST_BUILT']) await buildWeb('dist/web')
 })
 beforeEach(requireBrowser)
 
@@ -89,6 +95,7 @@ describe('the console of two clouds and a sandbox', { timeout: 600_000 }, () => 
   const cluster = useCluster({ crds: 'today', metallb: true, controllerManager: true })
   let actors: RunningActors | undefined
   let running: RunningConsole | undefined
+  let client: ConsoleClient
   let page: Page
   let errors: readonly string[] = []
 
@@ -97,8 +104,10 @@ describe('the console of two clouds and a sandbox', { timeout: 600_000 }, () => 
     actors = startActors(cluster.connection)
     const words = ['-f', 'site.yaml', '--lab', 'lab.yaml', '--kubeconfig', cluster.kubeconfig]
     running = await startConsole([...words, '--allow-actions'])
+    client = await connectConsole(await running.link())
   }, 600_000)
   afterAll(async () => {
+    client?.close()
     await running?.stop()
     await actors?.stop()
   })
@@ -110,6 +119,11 @@ describe('the console of two clouds and a sandbox', { timeout: 600_000 }, () => 
     await page.waitForSelector('main h1')
   }
   const chooseAction = (value: string) => page.getByLabel('Start an action').selectOption(value)
+  const runCommand = async (...words: readonly string[]): Promise<{ readonly code: number; readonly out: string }> => {
+    const io = testIo({ cwd: folder, env })
+    const code = await main([...words, '-f', 'site.yaml', '--kubeconfig', cluster.kubeconfig], io)
+    return { code, out: code === 0 ? io.out() : `${io.out()}${io.err().slice(-3_000)}` }
+  }
   const dialogState = (state: string) => page.waitForSelector(`dialog[open] h2:has-text("${state}")`)
 
   it('asks before `up`, and shows the run that the page started from begin to end', async () => {
@@ -128,6 +142,54 @@ describe('the console of two clouds and a sandbox', { timeout: 600_000 }, () => 
     expect(stages.filter((state) => state !== 'done' && state !== 'skipped')).toEqual([])
     expect(await page.locator('.log').innerText()).toContain('done after')
     expect(errors).toEqual([])
+  })
+
+  it('shows a run of a terminal from begin to end', async () => {
+    const from = client.seen().length
+    const { code, out } = await runCommand('up', '--yes', '--events', 'lines')
+    expect(code, out).toBe(0)
+    const isFinished = (event: StreamEvent): boolean =>
+      event.kind === 'run' && event.events.some(({ kind }) => kind === 'run-finished')
+    await client.waitFor(isFinished, from)
+    const events = client
+      .seen()
+      .slice(from)
+      .flatMap((event) => (event.kind === 'run' ? event.events : []))
+    expect(events[0]?.kind).toBe('run-started')
+    const { runs } = await client.get<RunsDocument>(routes.runs)
+    const [run] = runs
+    expect(run).toMatchObject({ state: 'done', source: 'live', what: 'up site.yaml' })
+    const document = await client.get<RunDocument>(fillRoute('run', { run: run?.id ?? '' }))
+    expect(schemas.run.safeParse(document).error).toBeUndefined()
+    expect(document.stages.length).toBeGreaterThan(15)
+    expect(document.stages.every(({ state }) => state === 'done' || state === 'skipped')).toBe(true)
+    expect(document.events).toBe(events.length)
+    const stage = await client.get(fillRoute('stage', { run: run?.id ?? '', stage: document.stages[0]?.id ?? '' }))
+    expect(schemas.stage.safeParse(stage).error).toBeUndefined()
+  })
+
+  it('has every document with its schema, and both clouds ready', async () => {
+    const areReady = async (): Promise<boolean> => {
+      const { clouds } = await client.get<OverviewDocument>(routes.overview)
+      return clouds.length >= 3 && clouds.every(({ state }) => state === 'ready')
+    }
+    await vi.waitUntil(areReady, { timeout: LIMIT, interval: 500 })
+    const isExamined = async (): Promise<boolean> =>
+      (await client.get<FindingsDocument>(routes.findings)).checked.doctor !== undefined
+    await vi.waitUntil(isExamined, { timeout: LIMIT, interval: 500 })
+    for (const name of documentNames)
+      expect(schemas[name].safeParse(await client.get(routes[name])).error, name).toBeUndefined()
+    const { checked } = await client.get<FindingsDocument>(routes.findings)
+    expect(checked.verify?.total).toBeGreaterThan(20)
+  })
+
+  it('answers a search as `stackloom ip --live` does', async () => {
+    const { out } = await runCommand('ip', '172.17.0.80', '--live', '-o', 'json')
+    const expected = JSON.parse(out) as { answers: object[]; live: object[] }
+    const found = await client.get<{ answers: object[]; live: object[] }>('/api/search?q=172.17.0.80')
+    expect(expected.live.length).toBeGreaterThan(0)
+    expect(found.answers).toMatchObject(expected.answers)
+    expect(found.live).toEqual(expected.live)
   })
 
   it('has every view of the deployed clouds, at three widths, without a violation or an error', async () => {
@@ -187,12 +249,21 @@ describe('the console of two clouds and a sandbox', { timeout: 600_000 }, () => 
     expect(errors).toEqual([])
   })
 
-  it('shows what is broken: a deleted pool, a VIP that moved, a node that is gone', async () => {
+  it('shows what is broken: a deleted pool, a VIP that moved, a node that is gone; patches equal fresh documents', async () => {
     await openConsole()
     await showView(page, '#/overview', 'table >> text="rhoso2"')
+    const before = await client.get<OverviewDocument & { version: number }>(routes.overview)
+    const from = client.seen().length
     const pool = { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', namespace: 'metallb-system' }
     await cluster.client.delete({ ...pool, name: 'openstack2-internalapi' })
     await page.waitForSelector('.attention >> text=/openstack2-internalapi/')
+    await client.waitFor((event) => event.kind === 'patch' && event.document === 'overview', from)
+    const lines = ({ clouds }: OverviewDocument) => clouds.map(({ id, state, reason }) => `${id} ${state} ${reason}`)
+    const isEqual = async (): Promise<boolean> => {
+      const fresh = await client.get<OverviewDocument>(routes.overview)
+      return lines(client.patched('overview', before)).join() === lines(fresh).join()
+    }
+    await expect.poll(isEqual, { timeout: LIMIT, interval: 200 }).toBe(true)
     const moved = { status: { loadBalancer: { ingress: [{ ip: '172.17.0.89' }] } } }
     const keystone = { apiVersion: 'v1', kind: 'Service', namespace: 'openstack', name: 'keystone-internal' }
     await actors?.stop()
@@ -210,11 +281,19 @@ describe('the console of two clouds and a sandbox', { timeout: 600_000 }, () => 
   it('says that the API server is lost, keeps its values in every view, and continues by itself', async () => {
     await openConsole()
     await showView(page, '#/overview', 'table >> text="rhoso1"')
+    const from = client.seen().length
+    const isConnection = (kind: string) => (event: StreamEvent) =>
+      event.kind === 'connection' && event.connection.kind === kind
     await cluster.kill('kube-apiserver')
     expect(await page.getByRole('alert').innerText()).toContain('does not answer')
+    await client.waitFor(isConnection('lost'), from)
+    const { notes, clouds } = await client.get<OverviewDocument>(routes.overview)
+    expect(notes.map(({ kind }) => kind)).toContain('lost')
+    expect(clouds.length).toBeGreaterThanOrEqual(3)
     for (const [hash, ready] of views) await showView(page, hash, ready)
     await cluster.start('kube-apiserver')
     await page.getByRole('alert').waitFor({ state: 'detached', timeout: 300_000 })
+    await client.waitFor(isConnection('connected'), from)
     await showView(page, '#/addresses?cloud=rhoso1&network=internalapi', 'td >> text=/shop\\/web/')
     await cluster.client.delete({ apiVersion: 'v1', kind: 'Service', namespace: 'shop', name: 'web' })
     await page.waitForSelector('td >> text=/shop\\/web/', { state: 'detached' })
@@ -245,6 +324,15 @@ describe('the console of two clouds and a sandbox', { timeout: 600_000 }, () => 
     await opened.page.waitForSelector('table >> text="rhoso2"')
     await opened.page.waitForSelector('.top >> text=/dump/')
     expect(opened.errors).toEqual([])
+    const reader = await connectConsole(await dumped.link())
+    onTestFinished(reader.close)
+    expect((await reader.get<MetaDocument>(routes.meta)).source).toEqual({ kind: 'dump', folder: 'dump' })
+  })
+
+  it('ends an operator with a console whose kinds the cluster does not serve, with the reason', async () => {
+    const [consolePort = 0] = await freePorts(1)
+    const operator = await launchOperator(cluster, { console: true, consolePort, parts: ['ipam'] })
+    await expect.poll(() => String(operator.ended()), { timeout: LIMIT }).toContain('SL5101')
   })
 
   it('takes the clouds down after their name is typed', async () => {
