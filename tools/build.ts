@@ -72,6 +72,42 @@ export const chunkGroups: readonly (readonly string[])[] = [
   ],
   // Reading YAML.
   ['src/yaml/locate.ts', 'src/yaml/read.ts', 'src/api/shape.ts', 'node_modules/yaml/'],
+  // Planning a site.
+  [
+    'src/cli/planning.ts',
+    'src/plan/planner.ts',
+    'src/plan/release/compare.ts',
+    'src/plan/slots/built-in-crds.ts',
+    'src/plan/slots/slot-table.ts',
+    'src/site/check-site.ts',
+    'src/site/defaults.ts',
+    'src/site/network-templates.ts',
+    'src/site/read-valid.ts',
+    'src/site/site-reading.ts',
+  ],
+  // Rendering a plan.
+  [
+    'src/ini/binding.ts',
+    'src/ini/check.ts',
+    'src/ini/merge.ts',
+    'src/plan/release/renames.ts',
+    'src/plan/slots/raw-fields.ts',
+    'src/render/control-plane/',
+    'src/render/merge.ts',
+    'src/render/metallb.ts',
+    'src/render/multus.ts',
+    'src/render/netconfig.ts',
+    'src/render/nmstate.ts',
+    'src/render/node-sets.ts',
+    'src/render/node-tuning.ts',
+    'src/render/operators.ts',
+    'src/render/release-fields.ts',
+    'src/render/render.ts',
+    'src/render/required-values.ts',
+    'src/render/spans.ts',
+    'src/render/subnet-sharing.ts',
+    'src/render/vip-policy.ts',
+  ],
   // Checking and rendering a lab.
   [
     'src/lab/check/budget.ts',

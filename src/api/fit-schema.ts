@@ -31,8 +31,12 @@ export interface FastSchema {
 /** Stands for a value that does not fit; undefined is a value. */
 export const MISFIT: unique symbol = Symbol('misfit')
 
+let schemas: Readonly<Record<SchemaName, FastSchema>> | undefined
+
+/** Parsed once: a plan needs three of them. */
 export function readSchema(name: SchemaName): FastSchema {
-  return (JSON.parse(readData('schemas.json')) as Readonly<Record<SchemaName, FastSchema>>)[name]
+  schemas ??= JSON.parse(readData('schemas.json')) as Readonly<Record<SchemaName, FastSchema>>
+  return schemas[name]
 }
 
 /** The value as zod returns it, with the keys in the schema's order. */
