@@ -1,6 +1,6 @@
 /** The built program runs on the oldest, the default and the newest Node, and gives the same bytes on each. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync } from 'node:fs'
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it, type TestContext } from 'vitest'
 import { nodePath, nodeVersions } from '../../../tools/node-versions.ts'
@@ -41,6 +41,25 @@ describe.each(nodeVersions)('Node %s', (version) => {
     const result = planAndRender(node)
     expect(result).toEqual(planAndRender(process.execPath))
     expect(result).toMatchObject([{ status: 0 }, { status: 0, stdout: expect.stringContaining('kind: ') }])
+  }, 120_000)
+
+  it('keeps compiled code in the cache of the user where Node can, and does without a folder for it', (ctx) => {
+    const node = requireNode(version, ctx)
+    const explain = (cache: string) => {
+      const env = { ...process.env, XDG_CACHE_HOME: cache }
+      const args = [path.resolve('bin/stackloom'), 'explain', 'SL2101']
+      const { status, stdout, stderr } = spawnSync(node, args, { encoding: 'utf8', env })
+      return { status, stdout, stderr }
+    }
+    const cache = mkdtempSync(path.join(folder, 'cache-'))
+    const file = path.join(cache, 'file')
+    writeFileSync(file, '')
+    const first = explain(cache)
+    expect(first).toMatchObject({ status: 0, stdout: expect.stringContaining('SL2101'), stderr: '' })
+    expect(explain(cache)).toEqual(first)
+    expect(explain(file)).toEqual(first)
+    const kept = path.join(cache, 'stackloom/compile-cache')
+    expect(existsSync(kept)).toBe(!version.startsWith('20.'))
   }, 120_000)
 
   it('passes the unit tests of the pure folders', (ctx) => {
