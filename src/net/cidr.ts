@@ -110,43 +110,6 @@ export function formatConsecutive(network: Cidr, first: bigint, count: number): 
   return texts
 }
 
-/**
- * Says whether a text is that of the nth address (from 0) after `first`, exactly as `formatConsecutive` writes it. Creates no
- * text for most addresses, so that comparing with texts that are there costs less than formatting.
- */
-export function createConsecutiveMatcher(network: Cidr, first: bigint): (text: string, step: number) => boolean {
-  const { family, base } = network
-  const common = commonText(network)
-  const start = Number(family === 4 ? first : first - base)
-  let block = -1
-  let head = ''
-  return (text, step) => {
-    const value = start + step
-    if (family === 4) {
-      if (value >>> 8 !== block) {
-        block = value >>> 8
-        const whole = formatIpv4(value)
-        head = whole.slice(0, whole.lastIndexOf('.') + 1)
-      }
-      return text.startsWith(head) && endsWithNumber(text, head.length, value & 0xff, 10)
-    }
-    if (common === undefined || value <= 0 || value >= 0x10000) return text === formatValue(6, first + BigInt(step))
-    return text.startsWith(common) && endsWithNumber(text, common.length, value, 16)
-  }
-}
-
-/** Whether the text from `position` to its end is this number, without leading zeros and in lower case. */
-function endsWithNumber(text: string, position: number, value: number, radix: number): boolean {
-  let rest = value
-  for (let index = text.length - 1; index >= position; index -= 1) {
-    const digit = rest % radix
-    if (text.charCodeAt(index) !== (digit < 10 ? 48 : 87) + digit) return false
-    rest = (rest - digit) / radix
-  }
-  const length = text.length - position
-  return rest === 0 && (length === 1 || (length > 1 && text.charCodeAt(position) !== 48))
-}
-
 /** The network of this length that contains an address. */
 export function cidrContaining({ family, value }: Address, prefix: number): Cidr {
   const hostBits = BigInt(addressBits(family) - prefix)

@@ -7,15 +7,7 @@
 import { getOwn } from '../../api/collections.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { type Address, type Family, formatAddress, formatValue } from '../../net/address.ts'
-import {
-  type Cidr,
-  cidrContains,
-  createAddressFormatter,
-  createConsecutiveMatcher,
-  formatCidr,
-  formatConsecutive,
-  lastAddress,
-} from '../../net/cidr.ts'
+import { cidrContains, createAddressFormatter, formatCidr, formatConsecutive, lastAddress } from '../../net/cidr.ts'
 import { formatRange, type Range, singleAddressRange } from '../../net/range.ts'
 import { freeRanges, rangeSet } from '../../net/range-set.ts'
 import type { Path, Site } from '../../site/site.ts'
@@ -164,8 +156,8 @@ function assignHosts(part: FamilyInput): FamilyAddresses {
   const pins = checkPins(part, cloud.pins.get(network) ?? [], 'host', pathOf)
   const names = listHostNames(cloud, network, spans.length > 0, pins)
   const { hosts: before, left } = input.locked ?? {}
-  const runs = pins.size === 0 && !left?.hosts ? lowestRuns(part, spans, names.length) : undefined
-  const unchanged = runs && (hasHolders(before) ? lockedTexts(before, names, runs) : formatRuns(runs))
+  const consecutive = pins.size === 0 && !left?.hosts ? consecutiveAddresses(part, spans, names.length) : undefined
+  const unchanged = consecutive && lockedTexts(before, names, consecutive)
   if (unchanged) return { names, texts: unchanged }
   const locked = parseLockedAddresses(left?.hosts, before)[family]
   const result = assignInFamily(part, 'hosts', { spans, names, pins, locked })
@@ -191,64 +183,46 @@ function listHostNames(
     .map(({ name }) => name)
 }
 
-/** Consecutive addresses of a network. */
-interface Run {
-  readonly network: Cidr
-  readonly first: bigint
-  readonly count: number
-}
-
 /** The lowest addresses in order, for hosts without pins; undefined when there are too few. */
-function lowestRuns(
+function consecutiveAddresses(
   { subnets, excluded }: FamilyInput,
   spans: readonly Range[],
   count: number,
-): readonly Run[] | undefined {
+): readonly string[] | undefined {
   const [subnet] = subnets
   const [span, ...more] = spans
   if (!subnet || !span || more.length > 0) return undefined
-  const runs: Run[] = []
-  let missing = count
+  const texts: string[] = []
   for (const { first, last } of freeRanges(span, rangeSet(excluded))) {
     const free = last - first + 1n
-    const taken = free < BigInt(missing) ? Number(free) : missing
-    if (taken > 0) runs.push({ network: subnet.cidr, first, count: taken })
-    missing -= taken
+    const missing = count - texts.length
+    texts.push(...formatConsecutive(subnet.cidr, first, free < BigInt(missing) ? Number(free) : missing))
   }
-  return missing === 0 ? runs : undefined
+  return texts.length === count ? texts : undefined
 }
 
-function formatRuns(runs: readonly Run[]): readonly string[] {
-  const [only, ...more] = runs.map(({ network, first, count }) => formatConsecutive(network, first, count))
-  return more.length === 0 ? (only ?? []) : [...(only ?? []), ...more.flat()]
-}
-
-function hasHolders(locked: AddressesByHolder | undefined): locked is AddressesByHolder {
-  return locked !== undefined && listHolders(locked).names.length > 0
-}
-
-/** The addresses of the runs as the lock has them, if it has these for exactly these hosts: its texts themselves. */
+/**
+ * The same addresses as the lock has them, if it has these for exactly these hosts, or no hosts. Its texts themselves, because
+ * comparing them again is cheap.
+ */
 function lockedTexts(
-  locked: AddressesByHolder,
+  locked: AddressesByHolder | undefined,
   names: readonly string[],
-  runs: readonly Run[],
+  texts: readonly string[],
 ): readonly string[] | undefined {
-  const held = listHolders(locked)
+  const held = locked && listHolders(locked)
+  if (!held || held.names.length === 0) return texts
   if (held.names.length !== names.length) return undefined
   const same: string[] = []
-  let index = 0
-  for (const { network, first, count } of runs) {
-    const matches = createConsecutiveMatcher(network, first)
-    for (let step = 0; step < count; step += 1, index += 1) {
-      const name = names[index] as string
-      // In another order every name is looked up.
-      const addresses = held.names[index] === name ? held.addresses[index] : getOwn(locked, name)
-      // One address per family: comparing two is cheaper than a search.
-      const [lead, second] = addresses ?? []
-      const text = lead !== undefined && matches(lead, step) ? lead : second
-      if (text === undefined || (text !== lead && !matches(text, step))) return undefined
-      same.push(text)
-    }
+  for (let index = 0; index < names.length; index += 1) {
+    const name = names[index] as string
+    // In another order every name is looked up.
+    const addresses = held.names[index] === name ? held.addresses[index] : getOwn(locked, name)
+    const text = texts[index]
+    // One address per family: comparing two is cheaper than a search.
+    const found = addresses?.[0] === text ? addresses?.[0] : addresses?.[1]
+    if (found === undefined || found !== text) return undefined
+    same.push(found)
   }
   return same
 }
