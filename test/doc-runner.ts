@@ -30,7 +30,7 @@ export async function buildForDocs(folder: string): Promise<string> {
 /** A folder with the files that pages use. */
 export function makeReaderFolder(folder: string): void {
   mkdirSync(folder)
-  cpSync('examples/install-yamls', folder, { recursive: true })
+  for (const name of ['examples/install-yamls', 'test/samples/architecture']) cpSync(name, folder, { recursive: true })
   for (const name of ['examples', 'docs']) cpSync(name, path.join(folder, name), { recursive: true })
 }
 
