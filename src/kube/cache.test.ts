@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../api/object.ts'
-import { type Change, createCache } from './cache.ts'
+import { type Change, createCache, createIdentityTransform } from './cache.ts'
 
 function pool(name: string, version: string, network = 'internalapi', namespace = 'metallb-system'): KubeObject {
   return {
@@ -81,6 +81,22 @@ describe('the cache', () => {
     cache.set(written('noted', '3'))
     expect(cache.note(written('noted', '4'), '3')).toBe(true)
     expect(cache.list()).toEqual([pool('listed', '1'), pool('watched', '2'), pool('noted', '4')])
+  })
+
+  it('retains the given part of an object, of which listeners have received everything', () => {
+    const cache = createCache({ retain: createIdentityTransform(undefined) })
+    const received: unknown[] = []
+    cache.subscribe(({ kind, object }) => received.push([kind, object['spec']]))
+    const full = (version: string): KubeObject => ({ ...pool('a', version), spec: { version } })
+    cache.replace([full('1')])
+    cache.set(full('2'))
+    cache.set(full('2'))
+    expect(received).toEqual([
+      ['added', { version: '1' }],
+      ['modified', { version: '2' }],
+    ])
+    expect(cache.get('metallb-system/a')?.metadata.resourceVersion).toBe('2')
+    expect(cache.list().map(({ spec }) => spec)).toEqual([undefined])
   })
 
   it('notifies listeners of every change with the previous object, and of nothing else', () => {

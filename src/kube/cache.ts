@@ -52,6 +52,8 @@ export interface CacheOptions<T extends KubeObject> {
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>>
   /** The part of an object to store, everything by default. Name, namespace and version must stay. */
   readonly transform?: (object: T) => T
+  /** The part that stays stored when the listeners have received an object, everything by default. */
+  readonly retain?: (object: T) => T
   /**
    * Reports an index function that failed for an object, which is then not in the index: one object must not stop the
    * others of its kind. Without it the error is thrown.
@@ -117,7 +119,7 @@ export function createCache<T extends KubeObject = KubeObject>(options: CacheOpt
     for (const listener of listeners) listener(change)
   }
 
-  const { transform = (received: T): T => received, freeze = false } = options
+  const { transform = (received: T): T => received, retain = (object: T): T => object, freeze = false } = options
 
   const set = (received: T): void => {
     const key = objectKey(received.metadata)
@@ -125,7 +127,7 @@ export function createCache<T extends KubeObject = KubeObject>(options: CacheOpt
     if (previous && sameVersion(previous, received)) return
     const kept = transform(received)
     const object = freeze ? deepFreeze(kept) : kept
-    store(key, previous, object)
+    store(key, previous, retain(object))
     notify(previous ? { kind: 'modified', object, previous } : { kind: 'added', object })
   }
 

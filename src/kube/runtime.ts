@@ -43,6 +43,8 @@ export interface RuntimeOptions {
   readonly staleMs?: number
   /** The part of an object that caches store; everything by default. */
   readonly transform?: (object: KubeObject) => KubeObject
+  /** Whether caches keep only what identifies an object of this kind, once their listeners have received it. */
+  readonly isIndexed?: (kind: GroupVersionKind) => boolean
   /** The namespaces that a kind is read in; undefined for all. */
   readonly namespacesFor?: (kind: GroupVersionKind) => readonly string[] | undefined
   /** For tests: modifying a cached object fails. */
@@ -85,7 +87,7 @@ interface Reflected {
 
 export function createRuntime(options: RuntimeOptions): Runtime {
   const { client, clock = systemClock, log = silentLog, metrics, timing, election, transform, freeze = false } = options
-  const { graceMs = 30_000, staleMs = 300_000, namespacesFor } = options
+  const { graceMs = 30_000, staleMs = 300_000, namespacesFor, isIndexed = () => false } = options
   const reflected = new Map<string, Reflected>()
   const controllers: RunningController[] = []
   let leadership: Leadership | undefined
@@ -107,6 +109,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
         log({ level: 'error', message: 'an index failed for an object', ...fields })
       },
       ...optional({ transform: metadataOnly ? createIdentityTransform(labelSelector) : transform }),
+      ...(isIndexed(kind) && { retain: createIdentityTransform(undefined) }),
     })
     const observer = metrics?.reflector(name, () => created.reflector.status())
     const plain = { kind, ...optional({ namespace, labelSelector, fieldSelector, metadataOnly }) }

@@ -335,7 +335,8 @@ describe('the metrics of addresses', () => {
   it('have a limited number of subnets of each namespace', async () => {
     const registry = new Registry()
     const other = { ...netConfig(threeNetworks), metadata: { name: 'netconfig', namespace: 'other' } }
-    registerAddressMetrics(registry, () => ({ netConfigs: [largeNetConfig(1, 5_000), other], ipSets: [], held: [] }))
+    const netConfigs = [largeNetConfig(1, 5_000), other]
+    registerAddressMetrics(registry, () => ({ netConfigs, ipSets: [], findHeld: () => [] }))
     const lines = (await registry.metrics())
       .split('\n')
       .filter((line) => line.startsWith('stackloom_ipam_addresses_free'))

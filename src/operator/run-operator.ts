@@ -17,6 +17,7 @@ import { serveHealth } from '../kube/health-server.ts'
 import type { Log } from '../kube/log.ts'
 import { createMetrics } from '../kube/metrics.ts'
 import { createRuntime } from '../kube/runtime.ts'
+import { createTextSharing } from '../kube/text-sharing.ts'
 import type { Webhook } from '../webhooks/webhook-configuration.ts'
 import { checkPermissions } from './check-permissions.ts'
 import type { OperatorOptions } from './options.ts'
@@ -96,6 +97,7 @@ function reportInfraOperator(
 interface Program {
   readonly kinds: readonly GroupVersionKind[]
   readonly highCardinalityKinds: readonly GroupVersionKind[]
+  readonly indexedKinds: readonly GroupVersionKind[]
   readonly start: (context: PartContext) => Readonly<Record<string, AdmissionHandler>>
   readonly webhooks: readonly Webhook[]
 }
@@ -104,6 +106,7 @@ function controllerProgram(selected: readonly OperatorPart[]): Program {
   return {
     kinds: selected.flatMap((part) => part.kinds),
     highCardinalityKinds: selected.flatMap((part) => part.highCardinalityKinds ?? []),
+    indexedKinds: selected.flatMap((part) => part.indexedKinds ?? []),
     start: (context) => Object.assign({}, ...selected.map((part) => part.start(context))),
     webhooks: selected.flatMap((part) => part.webhooks),
   }
@@ -113,6 +116,7 @@ function observerProgram(selected: readonly OperatorPart[]): Program {
   return {
     kinds: selected.flatMap((part) => part.observe?.kinds ?? []),
     highCardinalityKinds: selected.flatMap((part) => part.highCardinalityKinds ?? []),
+    indexedKinds: [],
     start: (context) => {
       for (const part of selected) part.observe?.start(context)
       return {}
@@ -121,10 +125,23 @@ function observerProgram(selected: readonly OperatorPart[]): Program {
   }
 }
 
-/** Drops the managed fields of high-cardinality kinds before they are cached, and adds a spec that was left out. */
-function createCacheTransform(kinds: readonly GroupVersionKind[]): (object: KubeObject) => KubeObject {
-  const names = new Set(kinds.map(formatGroupKind))
-  return (object) => withSpec(names.has(formatGroupKind(object)) ? withoutManagedFields(object) : object)
+/**
+ * Drops the managed fields of high-cardinality kinds before they are cached, shares their equal texts, and adds a spec that
+ * was left out.
+ */
+function createCacheTransform({
+  highCardinalityKinds,
+  indexedKinds,
+}: Pick<Program, 'highCardinalityKinds' | 'indexedKinds'>): (object: KubeObject) => KubeObject {
+  const many = new Set(highCardinalityKinds.map(formatGroupKind))
+  const indexed = new Set(indexedKinds.map(formatGroupKind))
+  const shareTexts = createTextSharing()
+  return (object) => {
+    const kind = formatGroupKind(object)
+    if (!many.has(kind)) return withSpec(object)
+    const trimmed = withoutManagedFields(object)
+    return withSpec(indexed.has(kind) ? trimmed : shareTexts(trimmed))
+  }
 }
 
 /** Machines are read where an administrator has allowed it, the other kinds in the served namespaces. */
@@ -151,9 +168,19 @@ async function runProgram(
   const election = { namespace, name: LEASE_NAME, identity }
   // An observer writes no Lease.
   const isElected = options.leaderElection && !options.observe
-  const transform = createCacheTransform(program.highCardinalityKinds)
+  const transform = createCacheTransform(program)
+  const indexed = new Set(program.indexedKinds.map(formatGroupKind))
+  const isIndexed = (kind: GroupVersionKind): boolean => indexed.has(formatGroupKind(kind))
   const namespacesFor = createNamespacesFor(options)
-  const runtime = createRuntime({ client, log, metrics, transform, namespacesFor, ...(isElected && { election }) })
+  const runtime = createRuntime({
+    client,
+    log,
+    metrics,
+    transform,
+    isIndexed,
+    namespacesFor,
+    ...(isElected && { election }),
+  })
   const recorder = createEventRecorder({
     client,
     controller: `stackloom.dev/${LEASE_NAME}`,

@@ -4,6 +4,7 @@ import { ipSet, netConfig, threeNetworks } from '../../../test/ipam.ts'
 import { address } from '../../net/address.ts'
 import { registerAddressMetrics } from './address-metrics.ts'
 import type { HeldAddress } from './ledger.ts'
+import { createHeldFinder } from './usage-report.ts'
 
 it('address metrics are computed at every scrape', async () => {
   const registry = new Registry()
@@ -11,7 +12,7 @@ it('address metrics are computed at every scrape', async () => {
   registerAddressMetrics(registry, () => ({
     netConfigs: [netConfig(threeNetworks)],
     ipSets: [ipSet('b', [{}])],
-    held,
+    findHeld: createHeldFinder(held),
   }))
   const labels = '{namespace="ns",network="net-1",subnet="subnet1"}'
   expect(await registry.metrics()).toContain(`stackloom_ipam_addresses_free${labels} 101`)

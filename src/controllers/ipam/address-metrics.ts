@@ -1,13 +1,14 @@
 /** Registers the address metrics, computed from the caches when Prometheus scrapes them. */
 import { Gauge, type Registry } from 'prom-client'
-import { type AddressInventory, reportSubnets } from './usage-report.ts'
+import { type CountedInventory, countSubnets } from './usage-report.ts'
 
 /** Of one namespace: more time series than a tenant should cause in Prometheus. */
 const MAX_SUBNETS = 1_000
 /** A scrape must not delay reviews and reconciles. */
 const SUBNETS_PER_TURN = 100
+const ADDRESSES_PER_TURN = 20_000
 
-export function registerAddressMetrics(registry: Registry, inventory: () => AddressInventory): void {
+export function registerAddressMetrics(registry: Registry, inventory: () => CountedInventory): void {
   const common = { registers: [registry], labelNames: ['namespace', 'network', 'subnet'] }
   let running: Promise<void> | undefined
   // All gauges of a scrape await the same pass, which drops subnets that no longer exist.
@@ -20,16 +21,19 @@ export function registerAddressMetrics(registry: Registry, inventory: () => Addr
   const setGauges = async (): Promise<void> => {
     for (const gauge of [used, free, waiting]) gauge.reset()
     const counts = new Map<string, number>()
-    let sinceYield = 0
-    for (const { namespace, network, subnet, ...report } of reportSubnets(inventory())) {
+    let sinceYield = { subnets: 0, addresses: 0 }
+    for (const { namespace, network, subnet, ...report } of countSubnets(inventory())) {
       const count = (counts.get(namespace) ?? 0) + 1
       counts.set(namespace, count)
-      sinceYield += 1
-      if (sinceYield % SUBNETS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve))
+      sinceYield = { subnets: sinceYield.subnets + 1, addresses: sinceYield.addresses + report.used }
+      if (sinceYield.subnets >= SUBNETS_PER_TURN || sinceYield.addresses >= ADDRESSES_PER_TURN) {
+        await new Promise((resolve) => setImmediate(resolve))
+        sinceYield = { subnets: 0, addresses: 0 }
+      }
       if (count > MAX_SUBNETS) continue
       used.set({ namespace, network, subnet }, report.used)
       free.set({ namespace, network, subnet }, Number(report.free))
-      waiting.set({ namespace, network, subnet }, report.waiting.length)
+      waiting.set({ namespace, network, subnet }, report.waiting)
     }
   }
   const used = new Gauge({

@@ -3,7 +3,7 @@ import { netConfig, threeNetworks } from '../../../test/ipam.ts'
 import { memoryCluster } from '../../../test/memory-cluster.ts'
 import { createAllocator } from './allocator.ts'
 import { type Claim, type Pool, parsePool } from './claim.ts'
-import { createLedger } from './ledger.ts'
+import { createLedger, type Ledger } from './ledger.ts'
 
 const config = netConfig(threeNetworks)
 const [network] = threeNetworks.networks
@@ -40,21 +40,28 @@ describe('createAllocator', () => {
     expect([...ledger.all()]).toHaveLength(3)
   })
 
-  it('counts a block once, however many of its addresses it checks', async () => {
+  it('looks up a block once and no held address of it, however many it passes', async () => {
     const { client } = memoryCluster()
     const ledger = createLedger()
-    let counted = 0
-    const counting = {
+    let lookUps = 0
+    let holders = 0
+    const counting: Ledger = {
       ...ledger,
-      count: (id: Parameters<typeof ledger.count>[0]) => {
-        counted += 1
-        return ledger.count(id)
+      heldInBlock: (id) => {
+        lookUps += 1
+        return ledger.heldInBlock(id)
+      },
+      holder: (address) => {
+        holders += 1
+        return ledger.holder(address)
       },
     }
     const allocator = createAllocator({ client, ledger: counting, fieldManager: 'test', enqueue: () => {} })
     await Promise.all(Array.from({ length: 90 }, (_, n) => allocator.claim(claim(`host-${n}`))))
-    counted = 0
+    lookUps = holders = 0
     await allocator.claim(claim('last'))
-    expect(counted).toBe(1)
+    expect(lookUps).toBe(1)
+    // Whether it is free, and whether its entry differs.
+    expect(holders).toBe(2)
   })
 })

@@ -179,11 +179,11 @@ export function createAllocator({ client, ledger, fieldManager, enqueue }: Alloc
     },
     observe: (block, event) => {
       const { name, uid, resourceVersion = '' } = block.metadata
-      const known = ledger.blockByName(name)
+      const known = ledger.version(name)
       if (event === 'deleted') {
         if (!known) ownVersions.delete(name)
         // Created again since then: the deleted block is not this one.
-        if (known?.metadata.uid !== uid) return []
+        if (known?.uid !== uid) return []
       } else if (isSameVersion(known, block) || ownVersions.get(name)?.includes(resourceVersion)) return []
       const removed = event === 'deleted' ? ledger.drop(name) : ledger.load(block)
       retryWaiting(removed)
@@ -192,8 +192,8 @@ export function createAllocator({ client, ledger, fieldManager, enqueue }: Alloc
   }
 }
 
-function isSameVersion(known: AddressBlock | undefined, { metadata }: AddressBlock): boolean {
-  const { uid, resourceVersion } = known?.metadata ?? {}
+function isSameVersion(known: ReturnType<Ledger['version']>, { metadata }: AddressBlock): boolean {
+  const { uid, resourceVersion } = known ?? {}
   return uid === metadata.uid && resourceVersion !== undefined && resourceVersion === metadata.resourceVersion
 }
 

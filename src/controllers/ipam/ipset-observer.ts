@@ -26,12 +26,12 @@ import {
   ownerKey,
 } from './ledger.ts'
 import { planAllocation } from './plan-allocation.ts'
-import type { AddressInventory } from './usage-report.ts'
+import { type CountedInventory, createHeldFinder } from './usage-report.ts'
 
 export interface IpSetObserver {
   readonly controller: Controller
   /** The addresses and their holders, for metrics. */
-  readonly inventory: () => AddressInventory
+  readonly inventory: () => CountedInventory
 }
 
 export function createIpSetObserver(
@@ -64,7 +64,11 @@ export function createIpSetObserver(
         return undefined
       },
     },
-    inventory: () => ({ netConfigs: netConfigs.list(), ipSets: ipSets.list(), held: readLedger().held }),
+    inventory: () => ({
+      netConfigs: netConfigs.list(),
+      ipSets: ipSets.list(),
+      findHeld: createHeldFinder(readLedger().held),
+    }),
   }
 }
 

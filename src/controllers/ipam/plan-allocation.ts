@@ -155,6 +155,8 @@ interface Draft {
 
 function createDraft(ledger: Ledger): Draft {
   const changes = new Map<string, LedgerChange>()
+  /** Of addresses that this plan takes from a claim. */
+  let releases = 0
   const cursors = new Map<string, Cursor>()
   const uses = new Map<string, SubnetUse>()
   const owners = new Map<string, ForeignOwner | undefined>()
@@ -169,7 +171,8 @@ function createDraft(ledger: Ledger): Draft {
   const lowestFree = (pool: Pool): bigint | undefined => {
     const key = poolKey(pool)
     const cursor = cursors.get(key) ?? { range: 0, value: undefined }
-    const found = findFree(pool, cursor, ledger, (value) => holder(segmentAddress(pool, value)) === undefined)
+    const isFree = (value: bigint): boolean => holder(segmentAddress(pool, value)) === undefined
+    const found = findFree(pool, cursor, { ledger, isFree, isTaken: releases === 0 })
     cursors.set(key, found)
     return found.value
   }
@@ -226,6 +229,7 @@ function createDraft(ledger: Ledger): Draft {
     heldBy: ledger.heldBy,
     put: (address, next, owner) => {
       if (next) noteGrant(address, next)
+      else releases += 1
       if (isSameHolder(ledger.holder(address), next)) changes.delete(addressKey(address))
       else changes.set(addressKey(address), { address, holder: next, owner })
     },
@@ -246,7 +250,14 @@ interface Cursor {
   readonly value: bigint | undefined
 }
 
-function findFree(pool: Pool, from: Cursor, ledger: Ledger, isFree: (value: bigint) => boolean): Cursor {
+interface FreeSearch {
+  readonly ledger: Ledger
+  readonly isFree: (value: bigint) => boolean
+  /** Whether what the ledger holds stays held in this plan: then it need not be asked for each address. */
+  readonly isTaken: boolean
+}
+
+function findFree(pool: Pool, from: Cursor, { ledger, isFree, isTaken }: FreeSearch): Cursor {
   for (let index = from.range; index < pool.ranges.length; index += 1) {
     const range = pool.ranges[index]
     if (!range) break
@@ -254,11 +265,15 @@ function findFree(pool: Pool, from: Cursor, ledger: Ledger, isFree: (value: bigi
     while (value <= range.last) {
       const block = blockContaining(segmentAddress(pool, value))
       const end = block.first + BLOCK_SIZE
-      // Counted once per block, not once per address.
-      if (BigInt(ledger.count(block)) === BLOCK_SIZE) value = end
-      for (; value < end && value <= range.last; value += 1n) {
-        if (!isNeverAssigned(pool, value) && isFree(value)) return { range: index, value }
+      const limit = Number((range.last < end ? range.last + 1n : end) - block.first)
+      // Looked up once per block, not once per address: every plan passes all addresses below the first free one.
+      const held = ledger.heldInBlock(block)
+      for (let distance = Number(value - block.first); distance < limit; distance += 1) {
+        if (isTaken && held.has(distance)) continue
+        const candidate = block.first + BigInt(distance)
+        if (!isNeverAssigned(pool, candidate) && isFree(candidate)) return { range: index, value: candidate }
       }
+      value = end
     }
   }
   return { range: pool.ranges.length, value: undefined }

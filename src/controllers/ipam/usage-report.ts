@@ -10,7 +10,7 @@ import { type NetConfig, selectNetConfig } from '../../api/netconfig.ts'
 import { objectKey } from '../../api/object.ts'
 import { formatAddress } from '../../net/address.ts'
 import { lastAddress } from '../../net/cidr.ts'
-import { type Pool, parsePool, poolUsage } from './claim.ts'
+import { type Pool, type PoolUsage, parsePool, poolUsage } from './claim.ts'
 import { type HeldAddress, ownerKey } from './ledger.ts'
 
 export interface SubnetReport {
@@ -28,66 +28,103 @@ export interface SubnetReport {
   readonly waiting: readonly { readonly owner: string; readonly why: string }[]
 }
 
-export interface AddressInventory {
+interface Requests {
   readonly netConfigs: readonly NetConfig[]
   readonly ipSets: readonly IpSet[]
+}
+
+export interface AddressInventory extends Requests {
   readonly held: readonly HeldAddress[]
   /** Why an IPSet waits, where its conditions do not say. */
   readonly findCauses?: (ipSet: IpSet) => readonly string[]
 }
 
-export function buildUsageReport(inventory: AddressInventory): readonly SubnetReport[] {
-  return [...reportSubnets(inventory)]
-}
-
-/** The same one by one, for a caller that must not compute all at once. */
-export function* reportSubnets({
-  netConfigs,
-  ipSets,
+export function buildUsageReport({
   held,
   findCauses = () => [],
-}: AddressInventory): Generator<SubnetReport, void, undefined> {
+  ...requests
+}: AddressInventory): readonly SubnetReport[] {
+  const findHeld = createHeldFinder(held)
+  return [...listSubnets(requests)].map(({ pool, cidr, waiters, ...names }) => {
+    const heldHere = findHeld(pool)
+    const { used, free } = countAddresses(pool, heldHere)
+    return {
+      ...names,
+      cidr,
+      segment: pool.segment,
+      used,
+      free: String(free),
+      holders: heldHere.map(({ address, holder }) => ({ address: formatAddress(address), owner: ownerKey(holder) })),
+      waiting: waiters().map((waiter) => ({
+        owner: objectKey(waiter.metadata),
+        why: findCauses(waiter).join('; ') || waitingReason(waiter),
+      })),
+    }
+  })
+}
+
+export interface SubnetCounts extends SubnetNames {
+  readonly used: number
+  readonly free: bigint
+  readonly waiting: number
+}
+
+export interface CountedInventory extends Requests {
+  /** The held addresses of a pool's subnet, in any order. */
+  readonly findHeld: (pool: Pool) => Iterable<HeldAddress>
+}
+
+/** Counts one subnet after the other, for a caller that must not compute all at once. */
+export function* countSubnets({ findHeld, ...requests }: CountedInventory): Generator<SubnetCounts, void, undefined> {
+  for (const { pool, cidr: _, waiters, ...names } of listSubnets(requests)) {
+    yield { ...names, ...countAddresses(pool, findHeld(pool)), waiting: waiters().length }
+  }
+}
+
+function countAddresses(pool: Pool, held: Iterable<HeldAddress>): PoolUsage {
+  const values = function* (): Generator<bigint, void, undefined> {
+    for (const { address } of held) yield address.value
+  }
+  return poolUsage(pool, values())
+}
+
+interface SubnetNames {
+  readonly namespace: string
+  readonly network: string
+  readonly subnet: string
+}
+
+interface ListedSubnet extends SubnetNames {
+  readonly cidr: string
+  readonly pool: Pool
+  /** IPSets without an address here, oldest first. */
+  readonly waiters: () => readonly IpSet[]
+}
+
+/** The subnets that can assign addresses, by namespace. */
+function* listSubnets({ netConfigs, ipSets }: Requests): Generator<ListedSubnet, void, undefined> {
   const configsByNamespace = groupBy(netConfigs, ({ metadata }) => metadata.namespace ?? '')
   const waitersByNamespace = groupBy(
     ipSets.filter((ipSet) => !isIpSetReady(ipSet)),
     ({ metadata }) => metadata.namespace ?? '',
   )
-  const findHeld = indexHeld(held)
   for (const namespace of [...configsByNamespace.keys()].sort()) {
     const netConfig = selectNetConfig(configsByNamespace.get(namespace) ?? [])
-    const waiters = indexWaiters((waitersByNamespace.get(namespace) ?? []).toSorted(byAge))
+    const findWaiters = indexWaiters((waitersByNamespace.get(namespace) ?? []).toSorted(byAge))
     if (!netConfig) continue
     for (const network of netConfig.spec.networks) {
       for (const subnet of network.subnets) {
         const pool = parsePool(netConfig, network.name, subnet)
-        if (!pool) continue
-        const heldHere = findHeld(pool)
-        const values = heldHere.map(({ address }) => address.value)
-        const { used, free } = poolUsage(pool, values)
-        yield {
-          namespace,
-          network: network.name,
-          subnet: subnet.name,
-          cidr: subnet.cidr,
-          segment: pool.segment,
-          used,
-          free: String(free),
-          holders: heldHere.map(({ address, holder }) => ({
-            address: formatAddress(address),
-            owner: ownerKey(holder),
-          })),
-          waiting: waiters(network.name, subnet.name).map((waiter) => ({
-            owner: objectKey(waiter.metadata),
-            why: findCauses(waiter).join('; ') || waitingReason(waiter),
-          })),
-        }
+        const names = { namespace, network: network.name, subnet: subnet.name }
+        const waiters = (): readonly IpSet[] => findWaiters(network.name, subnet.name)
+        if (pool) yield { ...names, cidr: subnet.cidr, pool, waiters }
       }
     }
   }
 }
 
 /** Sorted once by segment and address, so that the addresses of a subnet are one slice. */
-function indexHeld(held: readonly HeldAddress[]): (pool: Pool) => readonly HeldAddress[] {
+export function createHeldFinder(held: readonly HeldAddress[]): (pool: Pool) => readonly HeldAddress[] {
   const sorted = held.toSorted((a, b) => (a.address.value < b.address.value ? -1 : 1))
   const bySegment = groupBy(sorted, ({ address }) => `${address.family} ${address.segment}`)
   return ({ cidr, segment }) => {

@@ -15,6 +15,7 @@ import { formatError } from '../../errors/failure.ts'
 import type { AdmissionHandler } from '../../kube/admission.ts'
 import type { KubeReader } from '../../kube/client.ts'
 import { parseAddress } from '../../net/address.ts'
+import { lastAddress } from '../../net/cidr.ts'
 import { type NetworkView, networkHandlers, networkWebhooks } from '../../webhooks/network-webhooks.ts'
 import { addressPools, attachments, findOtherAllocators } from '../../webhooks/other-allocators.ts'
 import type { OperatorPart, PartContext, PolicyRule } from './part.ts'
@@ -26,6 +27,8 @@ export const ipamPart: OperatorPart = {
   name: 'ipam',
   kinds: [netConfigs, ipSets, reservations, addressBlocks],
   highCardinalityKinds: [ipSets, reservations, addressBlocks],
+  // The ledger has what they hold.
+  indexedKinds: [addressBlocks],
   crds: {
     own: [renderCrd(addressBlockKind)],
     upstream: [netConfigKind, ipSetKind, reservationKind].map(renderCrd),
@@ -90,7 +93,7 @@ function startIpam(context: PartContext): Readonly<Record<string, AdmissionHandl
   registerAddressMetrics(metrics.registry, () => ({
     netConfigs: state.netConfigs.list(),
     ipSets: state.ipSets.list(),
-    held: [...state.ledger.all()],
+    findHeld: (pool) => state.ledger.heldIn(segmentAddress(pool, pool.cidr.base), lastAddress(pool.cidr)),
   }))
   return networkHandlers(networkView(runtime.client, state, statusForm), IPSET_FINALIZERS)
 }

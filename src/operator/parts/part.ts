@@ -57,6 +57,8 @@ export interface OperatorPart {
   readonly kinds: readonly GroupVersionKind[]
   /** Kinds with thousands of objects, whose managed fields no controller reads. */
   readonly highCardinalityKinds?: readonly GroupVersionKind[]
+  /** Kinds whose content the part takes when it is received: of them caches keep what identifies an object. */
+  readonly indexedKinds?: readonly GroupVersionKind[]
   readonly crds: {
     /** Kinds of Stackloom. */
     readonly own: readonly KubeObject[]
