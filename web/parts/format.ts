@@ -1,11 +1,17 @@
 /** Formats times, durations and numbers. Pure. */
 
+/** `14:03:07`, in the time zone of the reader as every time of the page. */
+export function formatClock(text: string | number): string {
+  return new Date(text).toLocaleTimeString('en-GB')
+}
+
 /** `14:03:07`, with the date when it is not today. */
 export function formatTime(text: string | number, now = Date.now()): string {
   const time = new Date(text)
   if (Number.isNaN(time.getTime())) return String(text)
-  const clock = time.toLocaleTimeString('en-GB')
-  return time.toDateString() === new Date(now).toDateString() ? clock : `${time.toISOString().slice(0, 10)} ${clock}`
+  const clock = formatClock(text)
+  // Sweden writes dates as ISO 8601 does.
+  return time.toDateString() === new Date(now).toDateString() ? clock : `${time.toLocaleDateString('sv-SE')} ${clock}`
 }
 
 /** `4.2 s`, `3 min 05 s`, `1 h 12 min`. */

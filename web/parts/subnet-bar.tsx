@@ -1,5 +1,5 @@
 /** Draws a subnet as a bar: spans by role, reserved ranges, and which addresses are planned, used or wrong. */
-import type { JSX } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import type { SubnetBar as Subnet } from '../../src/console/documents/addresses.ts'
 import { param } from '../state/location.ts'
 import { inWindow, WHOLE, type Window } from './zoom-window.ts'
@@ -81,7 +81,12 @@ function drawRuns(runs: readonly Run[]): string {
     .join('')
 }
 
-export function RoleLegend({ hasLive }: { readonly hasLive: boolean }): JSX.Element {
+interface RoleLegendProps {
+  readonly hasLive: boolean
+  readonly children?: ComponentChildren
+}
+
+export function RoleLegend({ hasLive, children }: RoleLegendProps): JSX.Element {
   return (
     <ul class="legend" aria-label="Roles of spans">
       {(['nodes', 'pods', 'vips', 'hosts'] as const).map((role) => (
@@ -110,6 +115,7 @@ export function RoleLegend({ hasLive }: { readonly hasLive: boolean }): JSX.Elem
           problem
         </li>
       )}
+      {children}
     </ul>
   )
 }

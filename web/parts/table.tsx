@@ -22,6 +22,8 @@ interface TableProps<Row> {
   readonly selected?: string
   /** On a narrow screen each row is a card. */
   readonly cards?: boolean
+  /** What is said in place of rows. */
+  readonly empty?: string
 }
 
 const FIRST_ROWS = 100
@@ -29,7 +31,7 @@ const FIRST_ROWS = 100
 const ROWS_PER_FRAME = 24
 
 export function Table<Row>(props: TableProps<Row>): JSX.Element {
-  const { caption, columns, rows, cards } = props
+  const { caption, columns, rows, cards, empty = 'None' } = props
   const limit = useSignal(FIRST_ROWS)
   const drawn = useSignal(ROWS_PER_FRAME)
   const wanted = Math.min(rows.length, limit.value)
@@ -57,6 +59,7 @@ export function Table<Row>(props: TableProps<Row>): JSX.Element {
         </thead>
         <tbody>{rows.slice(0, Math.min(limit.value, drawn.value)).map(rowOf)}</tbody>
       </table>
+      {rows.length === 0 && <p class="none quiet">{empty}</p>}
       {isComplete && rows.length > limit.value && (
         <button
           type="button"

@@ -97,15 +97,17 @@ export function ZoomBar({ subnet, marks }: ZoomBarProps): JSX.Element {
             {`${span.role} ${span.start}–${lastPart(span.end)}`}
           </button>
         ))}
-        <button type="button" class="small" aria-label="Zoom in" onClick={() => zoomTo(scaleWindow(window, 0.5))}>
-          +
-        </button>
-        <button type="button" class="small" aria-label="Zoom out" onClick={() => zoomTo(scaleWindow(window, 2))}>
-          −
-        </button>
-        <button type="button" class="small" onClick={() => zoomTo(WHOLE)} disabled={window.to - window.from >= 1}>
-          All
-        </button>
+        <span class="zoom-steps">
+          <button type="button" class="small" aria-label="Zoom in" onClick={() => zoomTo(scaleWindow(window, 0.5))}>
+            +
+          </button>
+          <button type="button" class="small" aria-label="Zoom out" onClick={() => zoomTo(scaleWindow(window, 2))}>
+            −
+          </button>
+          <button type="button" class="small" onClick={() => zoomTo(WHOLE)} disabled={window.to - window.from >= 1}>
+            All
+          </button>
+        </span>
       </div>
     </div>
   )

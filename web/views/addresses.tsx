@@ -49,7 +49,9 @@ function AddressMap({ document }: { readonly document: AddressesDocument }): JSX
             {`only ${cloud}, show all clouds`}
           </a>
         )}
-        <RoleLegend hasLive={document.hasLive} />
+        <RoleLegend hasLive={document.hasLive}>
+          {mode !== 'plan' && mode !== 'live' && <li>% of the fullest span</li>}
+        </RoleLegend>
       </div>
       {shown.length === 0 && <p class="empty">{emptyText(mode, filter)}</p>}
       {folded ? (
@@ -119,7 +121,8 @@ function FoldedClouds({ document, clouds, shown }: FoldedCloudsProps): JSX.Eleme
   const cells = new Map<string, Subnet>()
   for (const subnet of shown) {
     const key = `${subnet.cloud}/${subnet.network}`
-    if (!cells.has(key)) cells.set(key, subnet)
+    const known = cells.get(key)
+    if (!known || isWorse(subnet, known)) cells.set(key, subnet)
   }
   return (
     <Panel title={`${clouds.length} clouds, fullest first`}>
@@ -156,6 +159,11 @@ function FoldedClouds({ document, clouds, shown }: FoldedCloudsProps): JSX.Eleme
       </div>
     </Panel>
   )
+}
+
+/** A network may have a subnet of each family; its cell shows the one to look at first. */
+function isWorse({ problems, fraction }: Subnet, than: Subnet): boolean {
+  return problems === than.problems ? fraction > than.fraction : problems > than.problems
 }
 
 function Cell({ subnet }: { readonly subnet: Subnet | undefined }): JSX.Element {

@@ -55,7 +55,11 @@ function Findings({ document }: { readonly document: FindingsDocument }): JSX.El
             <Filter label="Filter findings" shown={shown.length} total={groups.length} />
           </div>
           <div class="split">
-            <GroupList groups={shown} byId={byId} open={open} />
+            {shown.length > 0 ? (
+              <GroupList groups={shown} byId={byId} open={open} />
+            ) : (
+              <p class="empty panel">No finding matches.</p>
+            )}
             {open && <GroupDetails group={open} byId={byId} selected={selected} />}
           </div>
         </>

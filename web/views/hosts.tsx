@@ -5,7 +5,7 @@ import { fillRoute } from '../../src/console/routes.ts'
 import { Filter, matchesFilter } from '../parts/filter.tsx'
 import { formatTime, plural } from '../parts/format.ts'
 import { Mark } from '../parts/mark.tsx'
-import { Panel } from '../parts/panel.tsx'
+import { Empty, Panel } from '../parts/panel.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { UseChart } from '../parts/use-chart.tsx'
 import { Loading, LoadProblem, ViewHead, WithDocument } from '../parts/view.tsx'
@@ -33,9 +33,16 @@ function Hosts({ document }: { readonly document: HostsDocument }): JSX.Element 
   return (
     <>
       <ViewHead title="Hosts" summary={summary} command={command} notes={notes} />
-      <div class="tools">
-        <Filter label="Filter hosts" shown={countHosts(shown)} total={countHosts(nodeSets)} />
-      </div>
+      {nodeSets.length > 0 ? (
+        <div class="tools">
+          <Filter label="Filter hosts" shown={countHosts(shown)} total={countHosts(nodeSets)} />
+        </div>
+      ) : (
+        <Empty title="No node set is deployed">
+          <p>Hosts appear here as soon as the cluster has node sets of the data plane.</p>
+        </Empty>
+      )}
+      {nodeSets.length > 0 && shown.length === 0 && <p class="empty">No host matches.</p>}
       {shown.map((nodeSet) => (
         <Matrix key={nodeSet.id} nodeSet={nodeSet} />
       ))}

@@ -64,6 +64,9 @@ function NetworkPage({ document }: { readonly document: NetworkDocument }): JSX.
           linkOf={({ id }) => linkTo('addresses', { cloud, network, mode, filter, selected: id })}
           onOpen={({ id }) => setParams({ selected: id })}
           selected={param('selected')}
+          empty={
+            mode === 'difference' && filter === '' ? 'Plan and cluster agree on every address.' : 'No address matches.'
+          }
           cards
         />
       </Panel>

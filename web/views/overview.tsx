@@ -45,6 +45,11 @@ function Overview({ document }: { readonly document: OverviewDocument }): JSX.El
           rows={shown}
           keyOf={({ id }) => id}
           linkOf={({ id, name }) => (id === 'shared' ? linkTo('findings') : linkTo('addresses', { cloud: name }))}
+          empty={
+            clouds.length > 0
+              ? 'No cloud matches.'
+              : 'No cloud is known: there is neither a site file nor a deployed cloud.'
+          }
           cards
         />
       </Panel>

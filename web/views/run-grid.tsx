@@ -5,12 +5,15 @@ import { formatDuration } from '../parts/format.ts'
 import { Mark } from '../parts/mark.tsx'
 import { linkTo, route } from '../state/location.ts'
 
+/** In pixels: a wide screen must not part the stages of a cloud. */
+const [NAME_WIDTH, STAGE_WIDTH] = [96, 212]
+
 export function RunGrid({ folded, end }: { readonly folded: RunView; readonly end: number }): JSX.Element {
   return (
     <>
       {tablesOf(groupStages(folded)).map(({ names, groups }) => (
         <div class="scroll" key={names.join()}>
-          <table class="grid">
+          <table class="grid" style={{ maxWidth: `${NAME_WIDTH + names.length * STAGE_WIDTH}px` }}>
             <caption class="unseen">Stages by cloud</caption>
             <thead>
               <tr>

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { RunEvent } from '../../src/run/events.ts'
 import { keyOfStage } from '../../src/run/run-view.ts'
 import { Filter, matchesFilter } from '../parts/filter.tsx'
-import { formatDuration } from '../parts/format.ts'
+import { formatClock, formatDuration } from '../parts/format.ts'
 import { Panel } from '../parts/panel.tsx'
 import { param } from '../state/location.ts'
 
@@ -24,7 +24,7 @@ export function RunLog({ events }: { readonly events: readonly RunEvent[] }): JS
     const text = describeEvent(event)
     const stage = event.stage === undefined ? '' : keyOfStage(event)
     if (text === undefined || (selected !== '' && stage !== selected)) return []
-    return [{ index, time: event.time.slice(11, 19), stage, text, tone: toneOf(event) }]
+    return [{ index, time: formatClock(event.time), stage, text, tone: toneOf(event) }]
   })
   const matching = lines.filter(({ stage, text }) => matchesFilter(filter, [stage, text]))
   const list = useRef<HTMLOListElement>(null)

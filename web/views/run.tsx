@@ -8,7 +8,7 @@ import type { RunEvent } from '../../src/run/events.ts'
 import type { RunView as FoldedRun } from '../../src/run/run-view.ts'
 import { Choice } from '../parts/choice.tsx'
 import { CommandLine } from '../parts/command-line.tsx'
-import { formatDuration, formatTime } from '../parts/format.ts'
+import { formatDuration, formatTime, plural } from '../parts/format.ts'
 import { Mark } from '../parts/mark.tsx'
 import { Empty, Panel } from '../parts/panel.tsx'
 import { Loading, LoadProblem, ViewHead, WithDocument } from '../parts/view.tsx'
@@ -161,7 +161,7 @@ function RunState({ folded, document, end }: RunStateProps): JSX.Element {
         <span>{`${formatTime(folded.startedAt)}, ${formatDuration(end - folded.startedAt)}`}</span>
       )}
       {estimate && state === 'running' && (
-        <span>{`about ${formatDuration(estimate.leftMs)} left, from ${estimate.runs} earlier runs`}</span>
+        <span>{`about ${formatDuration(estimate.leftMs)} left, from ${plural(estimate.runs, 'earlier run')}`}</span>
       )}
     </span>
   )

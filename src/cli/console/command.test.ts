@@ -1,11 +1,11 @@
 /** The console of a site without a cluster, over HTTP: documents, and what its server refuses. */
-import { copyFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { request as sendRequest } from 'node:http'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { exampleEvents } from '../../../test/console-documents.ts'
 import { useFolder } from '../../../test/folder.ts'
-import { testIo } from '../../../test/io.ts'
+import { type TestIo, testIo } from '../../../test/io.ts'
 import { schemas } from '../../console/documents/schemas.ts'
 import { streamEvent } from '../../console/documents/stream.ts'
 import { ACTION_HEADER, fillRoute, type RouteName } from '../../console/routes.ts'
@@ -93,6 +93,42 @@ describe('options of the console', () => {
   })
 })
 
+describe('--open', () => {
+  const browser = process.platform === 'darwin' ? 'open' : 'xdg-open'
+
+  /** Starts a console with this PATH and stops it once the condition holds. */
+  async function openWith(PATH: string, isDone: (io: TestIo) => boolean): Promise<TestIo> {
+    const end = new AbortController()
+    const opened = testIo({ cwd: folder, env: { HOME: folder, PATH }, stop: end.signal })
+    const exit = main(['console', '--open'], opened)
+    try {
+      await vi.waitUntil(() => isDone(opened), { timeout: 60_000 })
+    } finally {
+      end.abort()
+    }
+    expect(await exit).toBe(0)
+    return opened
+  }
+
+  it('gives the printed link to the browser of the user', async () => {
+    const programs = path.join(folder, 'programs')
+    const record = path.join(folder, 'opened')
+    mkdirSync(programs)
+    writeFileSync(path.join(programs, browser), `#!/bin/sh\necho "$1" >'${record}'\n`, { mode: 0o755 })
+    const isRecorded = (): boolean => existsSync(record) && readFileSync(record, 'utf8').endsWith('\n')
+    const { out, err } = await openWith(programs, isRecorded)
+    expect(readFileSync(record, 'utf8')).toBe(out())
+    expect(err()).not.toContain('no browser')
+  })
+
+  it('says so where there is no browser, and serves the page', async () => {
+    const { out } = await openWith(path.join(folder, 'no-programs'), ({ err }) =>
+      err().includes('no browser could be opened: copy the link'),
+    )
+    expect(out()).toContain('token=')
+  })
+})
+
 describe('the link of the console', () => {
   it('is required', async () => {
     expect(code(await send({ path: '/api/meta' }))).toBe('SL1300')
@@ -154,6 +190,17 @@ describe('requests of other sites', () => {
     expect(code(await get('/api/meta', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }))).toBe('SL1303')
     const opened = await get('/', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' })
     expect([200, 503]).toContain(opened.status)
+  })
+
+  it('open the page by a link, for which the browser keeps the cookie back, and get no value', async () => {
+    const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
+    const reply = await send({ path: '/', headers: link })
+    expect([reply.status, reply.headers['x-frame-options']]).toEqual([200, 'DENY'])
+    expect(reply.headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'sha256-[^']+'; base-uri/)
+    expect(reply.text).toContain("location.replace('/open' + location.hash)")
+    expect(reply.text).not.toContain('main.js')
+    expect((await send({ path: '/api/meta', headers: link })).status).toBe(401)
+    expect((await send({ path: '/open', headers: { ...link, 'sec-fetch-site': 'same-origin' } })).status).toBe(401)
   })
 
   it('start no action by a form', async () => {

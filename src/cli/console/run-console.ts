@@ -148,5 +148,6 @@ async function serve(backend: RunningBackend, options: ConsoleOptions, io: Io): 
 async function openBrowser(url: string, io: Io): Promise<void> {
   const file = process.platform === 'darwin' ? 'open' : 'xdg-open'
   const { exit } = await runProcess({ file, args: [url], env: io.env }, { signal: io.stop })
-  if (!succeeded(exit)) io.stderr('no browser could be opened: copy the link\n')
+  // A console that is stopped ends the program that it started.
+  if (!succeeded(exit) && !io.stop.aborted) io.stderr('no browser could be opened: copy the link\n')
 }

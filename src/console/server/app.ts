@@ -8,6 +8,7 @@ import { actionRequest, type ErrorDocument } from '../documents/actions.ts'
 import { ACTION_HEADER, documentNames, routes } from '../routes.ts'
 import { actionsOff, badRequest, notFound, pageNotBuilt, tooManyStreams } from './findings.ts'
 import type { Decision } from './guard.ts'
+import { RELOAD_PAGE, RELOAD_POLICY } from './reload-page.ts'
 
 export interface AppOptions {
   /** Decides about the request and finds the backend of the caller. */
@@ -61,6 +62,10 @@ export function createApp({ admit, assets }: AppOptions): Hono<Env> {
     if (admission.kind === 'enter') {
       context.header('set-cookie', admission.cookie)
       return context.redirect('/', 303)
+    }
+    if (admission.kind === 'reload') {
+      context.header('content-security-policy', RELOAD_POLICY)
+      return context.html(RELOAD_PAGE)
     }
     context.set('backend', admission.backend)
     await next()

@@ -19,6 +19,8 @@ export type Decision =
   | { readonly kind: 'allow' }
   /** The token was right: set the cookie and load the page again without it. */
   | { readonly kind: 'enter'; readonly cookie: string }
+  /** A link of another site: the browser sends the cookie only when the console itself opens the page. */
+  | { readonly kind: 'reload' }
   | { readonly kind: 'refuse'; readonly status: 401 | 403 | 421 | 503; readonly finding: Finding }
 
 export interface Guard {
@@ -69,6 +71,7 @@ export function createGuard({ onTokenUsed, port }: GuardOptions): Guard {
       const given = request.method === 'GET' && request.path === '/' ? request.query('token') : undefined
       if (given !== undefined) return enter(given)
       if (isSession(request.header('cookie'))) return { kind: 'allow' }
+      if (sessions.length > 0 && isLinkOfAnotherSite(request)) return { kind: 'reload' }
       return { kind: 'refuse', status: 401, finding: finding(tokenRequired, {}) }
     },
   }
@@ -87,6 +90,11 @@ function checkOrigin({ header, method }: GuardRequest, port: number): Decision |
   const isCrossSite = site !== 'same-origin' && site !== 'none' && !isNavigation
   if (!isForeign && !isCrossSite) return undefined
   return { kind: 'refuse', status: 403, finding: finding(originRefused, { origin: origin ?? site }) }
+}
+
+function isLinkOfAnotherSite({ header, method, path }: GuardRequest): boolean {
+  const isOpened = method === 'GET' && header('sec-fetch-mode') === 'navigate' && !path.startsWith('/api/')
+  return isOpened && header('sec-fetch-site') === 'cross-site'
 }
 
 function readCookie(header: string | undefined, name: string): string | undefined {

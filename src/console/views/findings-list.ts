@@ -1,6 +1,8 @@
 /** Builds the findings: plan, verify and doctor in one list, grouped by cause, with what to copy. Pure. */
+
 import type { Diagnosis } from '../../doctor/diagnose.ts'
 import { type Finding, formatWhere, isFileLocation, type Severity } from '../../errors/finding.ts'
+import { formatCount } from '../../verify/checks/check-definition.ts'
 import type { FindingGroup, FindingLine, FindingsDocument } from '../documents/findings.ts'
 import { commandLine, type ViewInput } from './view-input.ts'
 
@@ -161,9 +163,9 @@ function describeChecked({ planned, examination, now }: ViewInput): FindingsDocu
   const passed = checks.filter(({ verdict }) => verdict === 'passed').length
   const report = examination?.report
   const parts = [
-    planned ? `the plan of ${planned.plan.clouds.length} clouds` : undefined,
-    checks.length > 0 ? `${checks.length} checks of the cluster (${passed} passed)` : undefined,
-    report ? `${report.judged} rules of doctor` : undefined,
+    planned ? `the plan of ${formatCount(planned.plan.clouds.length, 'cloud')}` : undefined,
+    checks.length > 0 ? `${formatCount(checks.length, 'check')} of the cluster (${passed} passed)` : undefined,
+    report ? `${formatCount(report.judged, 'rule')} of doctor` : undefined,
   ].filter((part) => part !== undefined)
   return {
     plan: planned !== undefined,

@@ -1,4 +1,5 @@
 /** Builds the hosts: equal hosts folded, one cell per service, certificates, deployments, and IPSets that wait. Pure. */
+
 import { groupBy } from '../../api/collections.ts'
 import { readDeployment } from '../../hosts/data-plane.ts'
 import {
@@ -9,6 +10,7 @@ import {
   formatHostNames,
   type HostGroup,
 } from '../../hosts/fold-hosts.ts'
+import { formatCount } from '../../verify/checks/check-definition.ts'
 import type { HostsDocument, NodeSetLine, HostGroup as ShownGroup } from '../documents/hosts.ts'
 import { commandLine, type ViewInput } from './view-input.ts'
 
@@ -124,5 +126,5 @@ function summarize({ hosts }: ViewInput): string {
   const states = hosts?.states ?? []
   if (states.length === 0) return 'no hosts'
   const counts = [...groupBy(states, ({ verdict }) => verdict)].map(([verdict, list]) => `${list.length} ${verdict}`)
-  return `${states.length} hosts: ${counts.join(', ')}`
+  return `${formatCount(states.length, 'host')}: ${counts.join(', ')}`
 }

@@ -47,20 +47,20 @@ const titles: Readonly<Record<ViewName, string>> = {
 
 function listViews(input: MetaInput): MetaDocument['views'] {
   const { planned, source, hasRuns, labFile, fileOptions, clusterOptions } = input
-  const needsSite = planned ? undefined : 'there is no site file: start the console with -f site.yaml'
+  const needsSite = planned ? undefined : 'There is no site file: start the console with -f site.yaml'
   const needsCluster =
-    source.kind === 'none' ? 'there is no cluster: give --kubeconfig, or --from with a folder of dumps' : undefined
+    source.kind === 'none' ? 'There is no cluster: give --kubeconfig, or --from with a folder of dumps' : undefined
   const views: readonly (readonly [ViewName, string, string | undefined])[] = [
     ['overview', commandLine('status', ...clusterOptions), undefined],
     ['addresses', commandLine('plan', ...fileOptions), needsSite],
     ['topology', commandLine('plan', ...fileOptions, '--topology', 'topology.svg'), needsSite],
-    ['run', commandLine('up', ...fileOptions), hasRuns ? undefined : 'no run is recorded: `stackloom up` records one'],
+    ['run', commandLine('up', ...fileOptions), hasRuns ? undefined : 'No run is recorded: `stackloom up` records one'],
     ['hosts', commandLine('hosts', ...clusterOptions), needsCluster],
     ['findings', commandLine('doctor', ...fileOptions, ...clusterOptions), planned ? undefined : needsCluster],
     [
       'lab',
       commandLine('lab', 'status', ...(labFile === undefined ? [] : ['-f', labFile])),
-      labFile === undefined ? 'there is no lab file: start the console with --lab lab.yaml' : undefined,
+      labFile === undefined ? 'There is no lab file: start the console with --lab lab.yaml' : undefined,
     ],
   ]
   return views.map(([id, command, reason]) => ({

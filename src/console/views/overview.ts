@@ -1,5 +1,7 @@
 /** Builds the overview: what needs attention first, with the reason, then one line per cloud. Pure. */
+
 import { groupBy } from '../../api/collections.ts'
+import { formatCount } from '../../verify/checks/check-definition.ts'
 import type { FindingsDocument } from '../documents/findings.ts'
 import type { Attention, CloudLine, OverviewDocument, SiteLine } from '../documents/overview.ts'
 import type { RunLine, StageLine } from '../documents/runs.ts'
@@ -226,7 +228,7 @@ function lineAttention(
             severity: soonestCertificate.verdict === 'due' ? 'info' : 'warning',
             cloud: name,
             title: `Certificate ${soonestCertificate.name}`,
-            reason: `ends in ${soonestCertificate.daysLeft} days`,
+            reason: `ends in ${formatCount(soonestCertificate.daysLeft, 'day')}`,
             command: commandLine('certificates', ...input.clusterOptions),
             link: { view: 'hosts', query: { filter: name } },
           } as const,

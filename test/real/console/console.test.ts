@@ -353,7 +353,7 @@ describe('the console of two clouds and a sandbox', { timeout: 600_000 }, () => 
 })
 
 describe('the console without a cluster', { timeout: 300_000 }, () => {
-  it('shows the plan, and says what the other views need', async () => {
+  it('shows the plan, says what the other views need, and is opened by links of other sites', async () => {
     const alone = await startConsole(['-f', 'site.yaml'])
     onTestFinished(alone.stop)
     const { page, errors } = await openPage()
@@ -363,6 +363,19 @@ describe('the console without a cluster', { timeout: 300_000 }, () => {
     await showView(page, '#/search?q=172.17.0.85', '.answer')
     expect(await page.locator('main').innerText()).toContain('rabbitmq.rabbitmq')
     for (const view of ['hosts', 'lab']) await showView(page, `#/${view}`, '.empty')
+    expect(errors).toEqual([])
+    // A link in a chat or a wiki, which is a page of another site.
+    const { origin } = new URL(page.url())
+    await page.route('http://wiki.example/', (route) =>
+      route.fulfill({ contentType: 'text/html', body: `<a href="${origin}/#/search?q=172.17.0.85">look</a>` }),
+    )
+    await page.goto('http://wiki.example/')
+    await page.click('a')
+    await page.waitForSelector('.answer')
+    // And the link of the program itself, followed from such a page.
+    await page.goto('http://wiki.example/')
+    await page.evaluate(`location.href = ${JSON.stringify(`${await alone.link()}#/addresses`)}`)
+    await page.waitForSelector('.bars')
     expect(errors).toEqual([])
   })
 })

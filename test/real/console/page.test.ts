@@ -1,6 +1,7 @@
 /** The page in a browser, with documents made by the functions of the server: every view, width, theme and key. */
 import type { Page } from 'playwright-core'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { AddressesDocument } from '../../../src/console/documents/addresses.ts'
 import { expectNoSidewaysScroll, findViolations, requireBrowser, useBrowser } from '../../browser.ts'
 import { brokenExample, type ConsoleExample, deployedExample, planOnlyExample } from '../../console-documents.ts'
 import { useExamplePage } from '../../console-page.ts'
@@ -234,6 +235,32 @@ describe('the page', () => {
     expect(errors).toEqual([])
   })
 
+  it('folds the address map of many clouds to a row of cells each, and unfolds one', async () => {
+    const { documents, ...rest } = planOnlyExample()
+    const { subnets, clouds } = documents.addresses as AddressesDocument
+    const names = Array.from({ length: 50 }, (_, index) => `cloud-${index}`)
+    const copies = <T extends { readonly id: string }>(of: readonly T[], rename: (value: T, name: string) => T): T[] =>
+      names.flatMap((name) => of.map((value) => ({ ...rename(value, name), id: `${name}/${value.id}` })))
+    const addresses = {
+      ...documents.addresses,
+      clouds: copies(clouds.slice(0, 1), (cloud, name) => ({ ...cloud, name })),
+      subnets: copies(
+        subnets.filter(({ cloud }) => cloud === clouds[0]?.name),
+        (subnet, cloud) => ({ ...subnet, cloud }),
+      ),
+    }
+    server.show({ ...rest, documents: { ...documents, addresses } })
+    const { page, errors } = await openPage()
+    await page.goto(`${server.url()}#/addresses`)
+    await page.waitForSelector('h2:has-text("50 clouds, fullest first")')
+    expect(await page.locator('.cells [role=rowheader]').allInnerTexts()).toEqual(names)
+    expect(await page.locator('.cells .sparkline').count()).toBe(addresses.subnets.length)
+    await page.click('.cells >> text="cloud-7"')
+    await page.waitForSelector('.bars')
+    expect(await page.locator('.bar-row').count()).toBe(addresses.subnets.length / names.length)
+    expect(errors).toEqual([])
+  })
+
   it('says what was checked where nothing was found', async () => {
     const { documents, ...rest } = deployedExample()
     server.show({ ...rest, documents: { ...documents, findings: { ...documents.findings, findings: [], groups: [] } } })
@@ -243,6 +270,23 @@ describe('the page', () => {
     expect(text).toMatch(
       /No findings\s+checked: the plan of 2 clouds, \d+ checks of the cluster \(\d+ passed\), \d+ rules of doctor/,
     )
+  })
+
+  it('says that nothing matches a filter, in every view with one, and that there are no hosts', async () => {
+    const { page } = await openPage()
+    await page.goto(server.url())
+    for (const view of ['overview', 'addresses', 'addresses?cloud=rhoso1&network=internalapi', 'hosts', 'findings']) {
+      const hash = `#/${view}${view.includes('?') ? '&' : '?'}filter=no-such-text`
+      await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+      await page.waitForSelector('main >> text=/^No [a-z]+ matches\\.$/')
+      await page.evaluate("location.hash = '#/lab'")
+      await page.waitForSelector('h1:has-text("Lab")')
+    }
+    const { documents, ...rest } = deployedExample()
+    server.show({ ...rest, documents: { ...documents, hosts: { ...documents.hosts, nodeSets: [] } } })
+    server.send({ kind: 'reset', version: 20 })
+    await page.evaluate("location.hash = '#/hosts'")
+    await page.waitForSelector('.empty >> text="No node set is deployed"')
   })
 
   it("shows Ansible's output of a run that is selected", async () => {
