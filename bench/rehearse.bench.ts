@@ -1,4 +1,4 @@
-/** Measures a rehearsal of two nodes and two clouds with saved machines: its time, and the memory of a node. */
+/** Measures a rehearsal of two nodes and two clouds with saved machines, without KVM: its time, and the memory of a node. */
 import { type Phase, rehearse } from '../src/rehearse/rehearse.ts'
 import { judgeHost, readHostFacts } from '../src/rehearse/requirements.ts'
 import { planExample } from '../test/examples.ts'
@@ -23,6 +23,7 @@ const figuresOfRun = once(async (): Promise<RehearsalFigures | { readonly unavai
       plan: planExample('two-clouds'),
       nodes: 2,
       clouds: [],
+      isEmulated: true,
       beforeEnd: async ({ exec }) => {
         const { stdout } = await exec({ file: 'ps', args: ['-C', 'qemu-system-x86_64', '-o', 'rss='] })
         memoryMib = Math.max(...stdout.trim().split('\n').map(Number)) / 1024

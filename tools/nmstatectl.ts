@@ -1,12 +1,12 @@
-/** Installs nmstatectl, a Rust crate that validates desired states, into the user's cache with cargo. */
-import { spawnSync } from 'node:child_process'
+/** Gives tests the path of nmstatectl, a Rust crate that validates desired states, and builds it in `make setup`. */
 import { existsSync } from 'node:fs'
+import { Failure } from '../src/errors/failure.ts'
 import * as nmstatectl from '../src/rehearse/image/nmstatectl.ts'
-import { resolveSandboxPaths } from '../src/sandbox/sandbox-context.ts'
+import { sandboxContext } from '../test/sandbox-context.ts'
 
 /** The path, whether it is installed or not. */
 export function nmstatectlPath(): string {
-  return nmstatectl.nmstatectlPath(resolveSandboxPaths(process.env))
+  return nmstatectl.nmstatectlPath(sandboxContext().paths)
 }
 
 export function hasNmstatectl(): boolean {
@@ -14,11 +14,15 @@ export function hasNmstatectl(): boolean {
 }
 
 /** Takes some minutes the first time. Returns false if cargo is missing or fails. */
-export function installNmstatectl(): boolean {
+export async function installNmstatectl(): Promise<boolean> {
   if (hasNmstatectl()) return true
   console.log(`setup: building nmstatectl ${nmstatectl.NMSTATECTL_VERSION}; this takes some minutes once`)
-  const args = ['--quiet', ...nmstatectl.installArgs(resolveSandboxPaths(process.env))]
-  const { status, error } = spawnSync('cargo', args, { stdio: ['ignore', 'inherit', 'inherit'] })
-  if (status !== 0) console.log(`setup: without nmstatectl: ${error ? 'cargo is not installed' : 'cargo failed'}`)
-  return status === 0
+  try {
+    await nmstatectl.ensureNmstatectl(sandboxContext())
+    return true
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    for (const { message } of error.findings) console.log(`setup: without nmstatectl: ${message}`)
+    return false
+  }
 }

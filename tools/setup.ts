@@ -37,7 +37,7 @@ async function main(): Promise<void> {
   const absent = missing.length > 0 ? findMissing(missing) : []
   for (const { name, why } of absent) console.log(`setup: without ${name}: ${why}`)
   const sandbox = await setUpSandbox()
-  const nmstate = installNmstatectl()
+  const nmstate = await installNmstatectl()
   const lab = await setUpLab()
   const nodes = installNodeVersions()
   if (absent.length === 0 && sandbox && nmstate && lab && nodes) console.log('setup: complete')

@@ -182,3 +182,11 @@ export const dnsSilent = problem<{ cloud: string; network: string; address: stri
   remedy: ({ address, network }) =>
     `check that nodes announce ${address} on ${network}, and that no other machine has it; ports other than 53 are not asked`,
 })
+
+export const routeStays = problem<{ leaf: string; vip: string; node: string; seconds: number }>({
+  code: 'SL9348',
+  severity: 'error',
+  message: ({ leaf, vip, node, seconds }) =>
+    `the BGP router ${leaf} still has ${vip} from ${node}, ${seconds} s after it was cut off`,
+  remedy: () => 'packets to this VIP would be lost: report it with the site file',
+})

@@ -3,7 +3,8 @@ import { type Finding, finding, hasErrors } from '../errors/finding.ts'
 import { applyAcceptances } from '../site/accept.ts'
 import type { Acceptance } from '../site/site.ts'
 import type { CheckResult } from '../verify/verify.ts'
-import type { MovedVip, VipMove } from './announce/move-vip.ts'
+import type { RouteLoss } from './announce/lose-routes.ts'
+import type { MovedVip, NodeLoss } from './announce/move-vip.ts'
 import type { PolicyOutcome } from './apply-policies.ts'
 import { podNotAttached } from './findings.ts'
 
@@ -102,14 +103,23 @@ export function dnsCheck(findings: readonly Finding[], count: number): UnjudgedC
   }
 }
 
-export function moveCheck(move: VipMove): UnjudgedCheck {
-  const seen = move.kind === 'moved' ? describeMove(move.vip) : 'no other node answers'
+export function moveCheck({ moved, findings }: NodeLoss): UnjudgedCheck {
   return {
     id: 'rehearse-vip-move',
     title: 'Loss of a node',
     promise: 'another node answers for a VIP when the node that announces it is cut off',
-    seen,
-    findings: move.kind === 'moved' ? [] : [move.finding],
+    seen: moved.map(describeMove).join(', ') || 'no other node answers',
+    findings,
+  }
+}
+
+export function routeLossCheck({ node, seconds, findings }: RouteLoss): UnjudgedCheck {
+  return {
+    id: 'rehearse-route-loss',
+    title: 'Loss of a node',
+    promise: 'the BGP routers forget a node that is cut off, and keep the others for every VIP',
+    seen: `${node} forgotten after ${seconds} s`,
+    findings,
   }
 }
 

@@ -16,7 +16,10 @@ import type { CheckResult } from '../verify/verify.ts'
 import { announcedObjects } from './announce/announced-objects.ts'
 import { prepareAnnouncer } from './announce/announcer.ts'
 import { askDns, planDnsVips } from './announce/dns-vip.ts'
-import { type MovedVip, moveVip, planMove } from './announce/move-vip.ts'
+import { isReachedOver } from './announce/leaf-plan.ts'
+import type { RunningLeaf } from './announce/leaf-router.ts'
+import { loseRoutes } from './announce/lose-routes.ts'
+import { type MovedVip, moveVips, planMove } from './announce/move-vip.ts'
 import { askSpeakers } from './announce/speakers.ts'
 import { applyPolicies, reapplyPolicies } from './apply-policies.ts'
 import { type Enclosure, openEnclosure } from './enclosure.ts'
@@ -43,6 +46,7 @@ import {
   policyCheck,
   reapplyCheck,
   removalCheck,
+  routeLossCheck,
   switchCheck,
   type UnjudgedCheck,
   withoutPorts,
@@ -65,6 +69,8 @@ export interface RehearseRequest extends RehearsalScope {
   readonly plan: Plan
   /** A mistake that is built into the switches. */
   readonly fault?: FaultName | undefined
+  /** Whether KVM is not used, also where it works. */
+  readonly isEmulated?: boolean
   /** Whether the machines stay: the networks of the last cloud are not removed then. */
   readonly keep?: boolean
   /** Called before everything ends. */
@@ -83,10 +89,16 @@ export interface Rehearsal {
   readonly results: readonly CheckResult[]
   readonly matrix: readonly MatrixCell[]
   readonly phases: readonly Phase[]
-  /** The VIP of the node that was cut off, with the time that its move took. */
-  readonly vipMove?: MovedVip
+  /** VIPs of the node that was cut off, one of each family, with the time that their moves took. */
+  readonly vipMoves?: readonly MovedVip[]
   /** The process that holds the machines that are kept. */
   readonly keptBy?: number
+}
+
+/** VIPs that BGP routers have learnt. */
+interface RoutedVips {
+  readonly leaves: readonly RunningLeaf[]
+  readonly vips: readonly string[]
 }
 
 /** Together three minutes for speakers on a busy machine to agree and to answer, as for the move of a VIP. */
@@ -118,7 +130,7 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
 
   const { openVswitch, saved, announcer } = await phase('preparing image and machines', async () => ({
     openVswitch: await ensureOpenVswitch(context),
-    saved: await ensureSavedMachine(await ensureNodeImage(context), context),
+    saved: await ensureSavedMachine(await ensureNodeImage(context), context, request),
     announcer: announces ? await prepareAnnouncer(plan, topology, context) : undefined,
   }))
   const enclosure = await openEnclosure()
@@ -160,10 +172,11 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
     const outcomes = await phase('applying policies', () =>
       onEveryNode(policies, (node, nodePolicies) => applyPolicies(node, nodePolicies, signal)),
     )
-    let vipMove: MovedVip | undefined
+    let vipMoves: readonly MovedVip[] = []
+    let routed: RoutedVips = { leaves: [], vips: [] }
     const finish = async (matrix: readonly MatrixCell[]): Promise<Rehearsal> => {
       await request.beforeEnd?.(enclosure)
-      const rehearsal = { ...describe(plan, results, matrix, phases), ...(vipMove && { vipMove }) }
+      const rehearsal = { ...describe(plan, results, matrix, phases), ...(vipMoves.length > 0 && { vipMoves }) }
       if (!request.keep) return rehearsal
       for (const node of nodes) node.disconnect()
       await endKept(context.paths)
@@ -181,9 +194,15 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
       const target = isAnswered && !request.keep ? planMove(plan, topology) : undefined
       if (target) {
         const deps = { enclosure, switches, nodes, busybox, signal }
-        const move = await phase(`cutting off the node with ${target.address}`, () => moveVip(target, topology, deps))
-        check(moveCheck(move))
-        if (move.kind === 'moved') vipMove = move.vip
+        const loss = await phase('cutting off a node with VIPs', () => moveVips(target, topology, deps))
+        check(moveCheck(loss))
+        vipMoves = loss.moved
+      }
+      const removed = plan.clouds.find(({ name }) => name === removal?.cloud)
+      const leaves = routed.leaves.filter(({ leaf }) => !removed || !isReachedOver(leaf, removed))
+      if (leaves.length > 0 && !request.keep) {
+        const loss = await phase('cutting off a node', () => loseRoutes(leaves, { ...routed, nodes, signal }))
+        if (loss) check(routeLossCheck(loss))
       }
     }
     check(policyCheck(outcomes))
@@ -203,8 +222,11 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
         narrowPlan(request.plan, { ...request, vips: true }),
         announcer.nodes,
       )
-      const silent = await phase('announcing VIPs', () => announcer.announce(enclosure, api, announced, nodes, signal))
-      check(announcementCheck(silent, announced.addresses.length))
+      const { findings, leaves } = await phase('announcing VIPs', () =>
+        announcer.announce(enclosure, api, announced, nodes, signal),
+      )
+      check(announcementCheck(findings, announced.addresses.length))
+      if (findings.length === 0) routed = { leaves, vips: announced.addresses }
       // Before the other pods, which have the addresses that whereabouts gives out first.
       const byMultus = planMultusPods(plan)
       const differing = await phase('attaching pods with Multus', () => attachWithMultus(byMultus, nodes, api, signal))

@@ -4,9 +4,10 @@ import { narrowPlan } from '../rehearsal-plan.ts'
 import { planTopology } from '../topology.ts'
 import { announcedObjects } from './announced-objects.ts'
 import { clusterSwitch, planClusterNodes } from './cluster-network.ts'
-import { parseHolder, planMove } from './move-vip.ts'
+import { chooseLost, planMove } from './move-vip.ts'
 import { describeSpeaker, lastMessage, parseSpeakerLog, unsettledAddresses } from './speaker-log.ts'
 import { speakerScript } from './speakers.ts'
+import { holderScript, parseHolder } from './vip-holder.ts'
 
 const clouds = [
   { name: 'rhoso1', namespace: 'openstack' },
@@ -123,14 +124,31 @@ describe('a speaker', () => {
 })
 
 describe('the loss of a node', () => {
-  it('is tested with a VIP of a tagged network without a bridge, and with two nodes', () => {
-    expect(planMove(plan, topology)).toEqual({ address: '172.17.0.85', role: 'main', vlan: 20 })
+  it('is tested with the VIPs of a tagged network without a bridge, and with two nodes', () => {
+    expect(planMove(plan, topology)).toMatchObject({ role: 'main', vlan: 20 })
+    expect(planMove(plan, topology)?.addresses).toContain('172.17.0.85')
     expect(planMove(plan, { ...topology, nodes: topology.nodes.slice(0, 1) })).toBeUndefined()
     expect(planMove(narrowPlan(whole, { nodes: 2, clouds: [] }), topology)).toBeUndefined()
   })
 
-  it('is seen in the hardware address that answers', () => {
+  it('is that of the node which has VIPs of both families, if one has', () => {
+    const vip = (node: string, address: string) => ({ node, address, mac: `52:54:00:5c:00:0${node.at(-1)}` })
+    const first = vip('worker-0', '172.17.0.80')
+    const six = [vip('worker-1', 'fd00::80'), vip('worker-1', 'fd00::81')]
+    const second = vip('worker-1', '172.17.0.81')
+    expect(chooseLost([first, ...six])).toEqual([first])
+    expect(chooseLost([first, ...six, second])).toEqual([second, six[0]])
+    expect(chooseLost(six)).toEqual([six[0]])
+    expect(chooseLost([])).toEqual([])
+  })
+
+  it('is seen in the hardware address that answers, in both families', () => {
     expect(parseHolder('Unicast reply from 172.17.0.80 [52:54:00:5C:00:00] 2.103ms\n')).toBe('52:54:00:5c:00:00')
     expect(parseHolder('Sent 1 probe(s) (1 broadcast(s))\nReceived 0 response(s)\n')).toBeUndefined()
+    expect(parseHolder('fd00::80 lladdr 52:54:00:5c:00:01 REACHABLE\n')).toBe('52:54:00:5c:00:01')
+    expect(parseHolder('fd00::80 FAILED\n')).toBeUndefined()
+    const observer = { iface: 'v0b', busybox: '/c/busybox' }
+    expect(holderScript(observer, '172.17.0.80')).toBe('/c/busybox arping -D -c 1 -w 1 -I v0b 172.17.0.80')
+    expect(holderScript(observer, 'fd00::80')).toContain('ip -6 neigh del fd00::80 dev v0b')
   })
 })

@@ -14,8 +14,8 @@ import type { Switch, Topology } from '../topology.ts'
 import type { AnnouncedObjects } from './announced-objects.ts'
 import { type ApiServer, clusterPrograms, startApiServer } from './api-server.ts'
 import { type ClusterNode, clusterSwitch, controlPlug, planClusterNodes } from './cluster-network.ts'
-import { missingRoutes, planLeaves } from './leaf-plan.ts'
-import { type RunningLeaf, startLeaves } from './leaf-router.ts'
+import { type ExpectedRoutes, missingRoutes, planLeaves } from './leaf-plan.ts'
+import { judgeRoutes, type RunningLeaf, startLeaves } from './leaf-router.ts'
 import { announceVips } from './speakers.ts'
 
 export interface Announcer {
@@ -27,14 +27,14 @@ export interface Announcer {
   readonly addressed: (node: string) => readonly AddressedNic[]
   /** Starts the API server, with the kinds of MetalLB, Multus and whereabouts. */
   readonly startApi: (enclosure: Enclosure, signal?: AbortSignal) => Promise<ApiServer>
-  /** Returns when every VIP is announced, or with the reason. */
+  /** Returns when every VIP is announced, or with the reason, and the BGP routers. */
   readonly announce: (
     enclosure: Enclosure,
     api: ApiServer,
     announced: AnnouncedObjects,
     nodes: readonly RunningNode[],
     signal?: AbortSignal,
-  ) => Promise<readonly Finding[]>
+  ) => Promise<{ readonly findings: readonly Finding[]; readonly leaves: readonly RunningLeaf[] }>
 }
 
 /** Of the kinds that programs in nodes read and write. */
@@ -72,9 +72,10 @@ export async function prepareAnnouncer(plan: Plan, topology: Topology, context: 
     announce: async (enclosure, api, announced, running, signal) => {
       const started = await startLeaves(enclosure, frr, leaves)
       const silent = await announceVips(announced, { api, nodes: running, cluster, signal })
-      if (silent.length > 0) return silent
       const nodes = running.map(({ name }) => name)
-      return waitForRoutes(started, { vips: announced.addresses, nodes }, signal)
+      const missing =
+        silent.length > 0 ? [] : await waitForRoutes(started, { vips: announced.addresses, nodes }, signal)
+      return { findings: [...silent, ...missing], leaves: started }
     },
   }
 }
@@ -84,13 +85,12 @@ const ROUTES_MS = 240_000
 
 async function waitForRoutes(
   leaves: readonly RunningLeaf[],
-  expected: { readonly vips: readonly string[]; readonly nodes: readonly string[] },
+  expected: ExpectedRoutes,
   signal?: AbortSignal,
 ): Promise<readonly Finding[]> {
   const deadline = performance.now() + ROUTES_MS
   for (;;) {
-    const missing: Finding[] = []
-    for (const { leaf, routes } of leaves) missing.push(...missingRoutes(leaf, expected, await routes()))
+    const missing = await judgeRoutes(leaves, (leaf, routes) => missingRoutes(leaf, expected, routes))
     if (missing.length === 0 || performance.now() > deadline) return missing
     await sleep(1000, undefined, signal ? { signal } : {})
   }

@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { testPlan } from '../../../test/plan.ts'
+import type { PlannedCloud } from '../../plan/plan.ts'
 import { planTopology } from '../topology.ts'
-import { type Leaf, leafConfig, missingRoutes, parseRoutes, planLeaves } from './leaf-plan.ts'
+import {
+  isReachedOver,
+  type Leaf,
+  leafConfig,
+  missingRoutes,
+  parseRoutes,
+  planLeaves,
+  staleRoutes,
+} from './leaf-plan.ts'
 
 function plan(peers: readonly object[], mode = 'bgp') {
   const whole = testPlan({ nodes: 2, cluster: { metallb: { mode, asn: 64999, peers } } })
@@ -18,6 +27,8 @@ describe('the BGP routers of a rehearsal', () => {
     expect(near).toMatchObject({ asn: 65000, nodeAsn: 64999, port: 179, nodes: ['worker-0', 'worker-1'] })
     expect(far).toMatchObject({ asn: 65001, port: 1790, nodes: ['worker-1'] })
     expect(far?.plug).toBeUndefined()
+    const [cloud] = testPlan({ nodes: 2 }).clouds as readonly [PlannedCloud]
+    expect([near, far].map((leaf) => isReachedOver(leaf as Leaf, cloud))).toEqual([true, false])
   })
 
   it('are not needed for layer 2, and do not speak IPv6', () => {
@@ -41,5 +52,16 @@ describe('the BGP routers of a rehearsal', () => {
     ])
     expect(missingRoutes({ ...leaf, nodes: ['worker-0'] }, { ...expected, vips: ['172.17.0.85'] }, routes)).toEqual([])
     expect(parseRoutes('')).toEqual(new Map())
+  })
+
+  it('must forget a node that is cut off', () => {
+    const [leaf] = plan([{ address: '192.168.100.1', asn: 65000 }]) as readonly [Leaf]
+    const routes = parseRoutes('{"routes":{"172.17.0.80/32":[{},{}],"172.17.0.85/32":[{}]}}')
+    const expected = { vips: ['172.17.0.80', '172.17.0.85'], nodes: ['worker-0'] }
+    const facts = { node: 'worker-1', seconds: 240 }
+    expect(staleRoutes(leaf, expected, routes, facts).map(({ message }) => message)).toEqual([
+      'the BGP router 192.168.100.1 still has 172.17.0.80 from worker-1, 240 s after it was cut off',
+    ])
+    expect(staleRoutes({ ...leaf, nodes: ['worker-1'] }, expected, routes, facts)).toHaveLength(2)
   })
 })

@@ -2,8 +2,8 @@
 import { type Finding, finding } from '../../errors/finding.ts'
 import { address as parseText } from '../../net/address.ts'
 import { cidrContains, cidr as parseCidr } from '../../net/cidr.ts'
-import type { Plan } from '../../plan/plan.ts'
-import { vipNotRouted } from '../findings.ts'
+import type { Plan, PlannedCloud } from '../../plan/plan.ts'
+import { routeStays, vipNotRouted } from '../findings.ts'
 import type { MachinePlug } from '../switch/switch-commands.ts'
 import type { Topology } from '../topology.ts'
 
@@ -50,6 +50,11 @@ export function planLeaves({ from, clouds, segments }: Plan, { routers, switches
     })
 }
 
+/** Whether nodes reach the router over a network of this cloud, and no longer when the cloud is removed. */
+export function isReachedOver({ address }: Leaf, { networks }: PlannedCloud): boolean {
+  return networks.some(({ subnets }) => subnets.some(({ cidr }) => isIn(cidr, address)))
+}
+
 function machine(name: string, role: string, vlan: number, address: string): MachinePlug {
   return { kind: 'machine', name, role, vlan, addresses: [address] }
 }
@@ -71,13 +76,36 @@ export function leafConfig({ address, asn, nodeAsn }: Leaf): string {
   ].join('\n')
 }
 
+export interface ExpectedRoutes {
+  readonly vips: readonly string[]
+  /** The nodes that are connected. */
+  readonly nodes: readonly string[]
+}
+
+function countNeighbours(leaf: Leaf, { nodes }: ExpectedRoutes): number {
+  return nodes.filter((node) => leaf.nodes.includes(node)).length
+}
+
+/** Which VIPs a router still has from more nodes than are connected, after one was cut off. */
+export function staleRoutes(
+  leaf: Leaf,
+  expected: ExpectedRoutes,
+  routes: ReadonlyMap<string, number>,
+  { node, seconds }: { readonly node: string; readonly seconds: number },
+): readonly Finding[] {
+  return expected.vips
+    .filter((vip) => (routes.get(vip) ?? 0) > countNeighbours(leaf, expected))
+    .map((vip) => finding(routeStays, { leaf: leaf.address, vip, node, seconds }))
+}
+
 /** Which VIPs are missing on a router, by the number of nodes from which it must have learnt each. */
 export function missingRoutes(
   leaf: Leaf,
-  { vips, nodes }: { readonly vips: readonly string[]; readonly nodes: readonly string[] },
+  expected: ExpectedRoutes,
   routes: ReadonlyMap<string, number>,
 ): readonly Finding[] {
-  const neighbours = nodes.filter((node) => leaf.nodes.includes(node)).length
+  const { vips } = expected
+  const neighbours = countNeighbours(leaf, expected)
   return vips
     .filter((vip) => (routes.get(vip) ?? 0) < neighbours)
     .map((vip) => finding(vipNotRouted, { leaf: leaf.address, vip, learnt: routes.get(vip) ?? 0, nodes: neighbours }))

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import path from 'node:path'
 import { failure } from '../../errors/failure.ts'
+import type { Finding } from '../../errors/finding.ts'
 import { describeExit, lastLines, succeeded } from '../../exec/process.ts'
 import type { Enclosure } from '../enclosure.ts'
 import { partFailed } from '../findings.ts'
@@ -77,6 +78,16 @@ export async function startLeaves(
     running.push({ leaf, routes })
   }
   return running
+}
+
+/** What is wrong with the routes that the routers have now. */
+export async function judgeRoutes(
+  leaves: readonly RunningLeaf[],
+  judge: (leaf: Leaf, routes: ReadonlyMap<string, number>) => readonly Finding[],
+): Promise<readonly Finding[]> {
+  const findings: Finding[] = []
+  for (const { leaf, routes } of leaves) findings.push(...judge(leaf, await routes()))
+  return findings
 }
 
 /** As vtysh does: a command ends with a zero byte, the answer with three and a status. Empty while nothing listens. */

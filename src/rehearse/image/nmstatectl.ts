@@ -20,7 +20,7 @@ function installFolder({ cache }: SandboxPaths): string {
 }
 
 /** Arguments of cargo. */
-export function installArgs(paths: SandboxPaths): readonly string[] {
+function installArgs(paths: SandboxPaths): readonly string[] {
   return ['install', '--locked', '--root', installFolder(paths), `nmstatectl@${NMSTATECTL_VERSION}`]
 }
 

@@ -30,7 +30,13 @@ const PREPARE = [
   'sync',
 ].join('\n')
 
-export async function ensureSavedMachine(image: NodeImage, context: BuildContext): Promise<SavedMachine> {
+/** `isEmulated`: without KVM, also where it works. */
+export async function ensureSavedMachine(
+  image: NodeImage,
+  context: BuildContext,
+  { isEmulated = false }: { readonly isEmulated?: boolean } = {},
+): Promise<SavedMachine> {
+  if (isEmulated) return ensureMachine(image, 'tcg', context)
   const { paths, notify, signal } = context
   const failed = path.join(paths.cache, 'rehearse', 'kvm-failed')
   const boot = await readText('/proc/sys/kernel/random/boot_id')

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { Leaf } from '../../../src/rehearse/announce/leaf-plan.ts'
 import { missingRoutes } from '../../../src/rehearse/announce/leaf-plan.ts'
 import { startLeaves } from '../../../src/rehearse/announce/leaf-router.ts'
+import { loseRoutes } from '../../../src/rehearse/announce/lose-routes.ts'
 import { type Enclosure, openEnclosure } from '../../../src/rehearse/enclosure.ts'
 import { ensureFrr } from '../../../src/rehearse/image/unpacked-packages.ts'
 import { sandboxContext } from '../../sandbox-context.ts'
@@ -27,6 +28,7 @@ async function startSpeaker(enclosure: Enclosure, folder: string, address: strin
     ` bgp router-id ${address}`,
     ' no bgp ebgp-requires-policy',
     ' no bgp network import-check',
+    ' timers bgp 1 3',
     ...leaves.flatMap((router) => [
       ` neighbor ${router.address} remote-as ${router.asn}`,
       ` neighbor ${router.address} disable-connected-check`,
@@ -56,7 +58,7 @@ async function readCrashLogs(): Promise<readonly string[]> {
 describe('the BGP routers of a rehearsal', { timeout: 300_000 }, () => {
   beforeEach(requireRehearsal)
 
-  it('learn every VIP from every node, miss what no node announces, and leave no file', async () => {
+  it('learn every VIP from every node, miss what no node announces, forget a lost node, and leave no file', async () => {
     const folder = await ensureFrr(sandboxContext())
     const before = await readCrashLogs()
     const enclosure = await openEnclosure()
@@ -77,6 +79,13 @@ describe('the BGP routers of a rehearsal', { timeout: 300_000 }, () => {
         await expect.poll(() => missing(VIPS), { timeout: 120_000 }).toEqual([])
         expect(await missing([...VIPS, '172.17.0.81'])).toEqual(['SL9344'])
       }
+      const cutOff = async (): Promise<void> => {
+        await enclosure.exec({ file: 'ip', args: ['address', 'del', `${addresses[1]}/32`, 'dev', 'cluster'] })
+      }
+      const nodes = NODES.map((name) => ({ name, cutOff }))
+      const loss = await loseRoutes(running, { vips: VIPS, nodes })
+      expect(loss).toMatchObject({ node: 'worker-1', findings: [] })
+      for (const { routes } of running) expect([...(await routes()).values()]).toEqual(VIPS.map(() => 1))
       expect(await readCrashLogs()).toEqual(before)
     } finally {
       await enclosure.close()

@@ -15,12 +15,12 @@ export function smallPlan(): Plan {
   return keepNetworks(sandboxPlan({ nodes: 2, clouds, families: [4] }), ['ctlplane', 'internalapi', 'datacentre'])
 }
 
-/** Two NICs, both families, and jumbo frames on one of the NICs. */
-export function widePlan(): Plan {
+/** Two NICs, both families, and jumbo frames on one of the NICs. Without more networks its VIPs are on bridges. */
+export function widePlan(more: readonly string[] = []): Plan {
   const file = 'test/samples/rehearse/wide.yaml'
   const plan = planTextForRelease(readFileSync(file), file, TODAY)
   if (hasErrors(plan.findings)) throw new Error(JSON.stringify(plan.findings))
-  return keepNetworks(plan, ['ctlplane', 'storage', 'datacentre'])
+  return keepNetworks(plan, ['ctlplane', 'storage', 'datacentre', ...more])
 }
 
 /** Bonds with LACP, both families, and VIPs announced by BGP. */

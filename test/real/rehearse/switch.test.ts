@@ -2,6 +2,8 @@
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { readData } from '../../../src/data/data.ts'
+import { moveVips } from '../../../src/rehearse/announce/move-vip.ts'
+import { askHolder } from '../../../src/rehearse/announce/vip-holder.ts'
 import { type Enclosure, openEnclosure } from '../../../src/rehearse/enclosure.ts'
 import type { RehearsedHost } from '../../../src/rehearse/hosts/host-plan.ts'
 import { connectHosts, probeHosts } from '../../../src/rehearse/hosts/hosts.ts'
@@ -53,6 +55,57 @@ describe('the switch of a rehearsal', { timeout: 300_000 }, () => {
       ])
       expect(await send(enclosure, busybox, 'h1')).toBe('hello\n')
       expect(await send(enclosure, busybox, 'h2')).toBe('')
+    })
+  })
+
+  it('shows which machine answers for an address, in both families, and none for a free one', async () => {
+    await withSwitch(async (enclosure, switches, busybox) => {
+      const hosts = [host('h0', 20, '172.17.0.80/24', 'fd00:bbbb::80/64'), host('h1', 30, '172.17.0.81/24')]
+      await connectHosts(enclosure, switches, hosts)
+      await switches.plug({ kind: 'machine', name: 'v0', role: 'main', vlan: 20, addresses: [] })
+      const observer = { iface: 'v0b', busybox }
+      const shown = await enclosure.exec({ file: 'ip', args: ['-n', 'h0', '-br', 'link', 'show', 'dev', 'net1'] })
+      const mac = /[0-9a-f:]{17}/.exec(shown.stdout)?.[0]
+      expect(mac).toBeDefined()
+      for (const address of ['172.17.0.80', 'fd00:bbbb::80']) {
+        // Until duplicate address detection has ended, no machine answers for an IPv6 address.
+        await expect.poll(() => askHolder(enclosure, observer, address), { timeout: 30_000 }).toBe(mac)
+      }
+      // A free one, and one on another VLAN.
+      for (const address of ['172.17.0.82', 'fd00:bbbb::82', '172.17.0.81']) {
+        expect(await askHolder(enclosure, observer, address)).toBeUndefined()
+      }
+      // The answer is of now, not of an earlier one that the kernel keeps.
+      await enclosure.exec({ file: 'ip', args: ['-n', 'h0', 'link', 'set', 'net1', 'down'] })
+      expect(await askHolder(enclosure, observer, 'fd00:bbbb::80')).toBeUndefined()
+    })
+  })
+
+  it('measures the move of VIPs of both families when the machine that has them is cut off', async () => {
+    await withSwitch(async (enclosure, switches, busybox) => {
+      const vips = ['172.17.0.80/24', 'fd00:bbbb::80/64']
+      // The kernels of two hosts answer here, where a rehearsal has speakers; a free address of h1 decides nothing.
+      await connectHosts(enclosure, switches, [host('h0', 20, ...vips), host('h1', 20, '172.17.0.81/24')])
+      const ip = (...args: readonly string[]) => enclosure.exec({ file: 'ip', args })
+      const readMac = async (name: string): Promise<string> =>
+        /[0-9a-f:]{17}/.exec((await ip('-n', name, '-br', 'link', 'show', 'dev', 'net1')).stdout)?.[0] ?? ''
+      const names = ['h0', 'h1']
+      const nodes = await Promise.all(
+        names.map(async (name) => ({ name, nics: [{ name: 'net1', mac: await readMac(name), port: `${name}a` }] })),
+      )
+      const cutOff = async (): Promise<void> => {
+        await ip('-n', 'h0', 'link', 'set', 'net1', 'down')
+        for (const vip of vips) await ip('-n', 'h1', 'address', 'add', vip, 'dev', 'net1')
+      }
+      const target = { addresses: ['172.17.0.81', '172.17.0.80', 'fd00:bbbb::80'], role: 'main', vlan: 20 }
+      const topology = { nodes, switches: [], routers: [] }
+      const running = names.map((name) => ({ name, cutOff }))
+      const { moved, findings } = await moveVips(target, topology, { enclosure, switches, nodes: running, busybox })
+      expect(findings).toEqual([])
+      expect(moved.map(({ address, from, to }) => `${address} ${from} ${to}`)).toEqual([
+        '172.17.0.80 h0 h1',
+        'fd00:bbbb::80 h0 h1',
+      ])
     })
   })
 
