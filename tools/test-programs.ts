@@ -17,6 +17,8 @@ const pins = {
     package: 'github.com/openstack-k8s-operators/openstack-ansibleee-operator',
   },
   helm: { pin: 'helm', package: 'helm.sh/helm/v3/cmd/helm', ldflags: HELM_VERSION },
+  /** Deployed compute nodes in 2023. */
+  'nova-operator': { pin: 'nova-operator', package: 'stackloom.dev/sandbox/nova-operator' },
   'nova-templates': { pin: 'nova-templates', package: 'stackloom.dev/sandbox/nova-templates' },
   krew: { pin: 'krew', package: 'sigs.k8s.io/krew/cmd/krew' },
   'validate-krew-manifest': { pin: 'krew', package: 'sigs.k8s.io/krew/cmd/validate-krew-manifest' },

@@ -36,7 +36,10 @@ class CallbackModule(CallbackBase):
         failure = items[0] if items else failure
         # Ansible censors the result of a task with no_log before this point.
         text = failure.get("msg") or failure.get("stderr") or failure.get("censored") or ""
-        self._write(event, host=result._host.get_name(), task=result._task.get_name(), message=str(text), **facts)
+        # dnf names the packages here, and not in its message.
+        reasons = [str(reason) for reason in failure.get("failures") or []]
+        text = ": ".join([str(text), *reasons])
+        self._write(event, host=result._host.get_name(), task=result._task.get_name(), message=text, **facts)
 
     def v2_playbook_on_play_start(self, play):
         self._write("play", name=play.get_name())

@@ -31,6 +31,7 @@ describe('every rule', () => {
     const [found] = mine.filter((diagnosis) => objectOf(diagnosis) === state.about)
     const words = [found?.message, found?.remedy, ...(found?.saw ?? [])].join('\n')
     for (const text of state.says) expect(words).toContain(text)
+    for (const text of state.never ?? []) expect(words).not.toContain(text)
     // Nothing else is blamed: what is not the cause follows from one.
     const causes = diagnoses.filter(({ followsFrom }) => followsFrom === undefined).map(({ rule }) => rule)
     expect([...new Set(causes)].sort()).toEqual([state.rule, ...(state.beside ?? [])].sort())

@@ -46,6 +46,13 @@ describe('parseAnsibleFailures', () => {
     expect(parseAnsibleFailures(yaml.join('\n'))).toMatchObject([{ cause: 'no space' }])
   })
 
+  it('names the packages that dnf did not find', () => {
+    const result = { failures: ['No package nova available.'], msg: 'Failed to install some of the specified packages' }
+    const lines = ['TASK [a] ***', `fatal: [h]: FAILED! => ${JSON.stringify(result)}`]
+    const [failure] = parseAnsibleFailures(lines.join('\n'))
+    expect(failure?.cause).toBe('Failed to install some of the specified packages: No package nova available.')
+  })
+
   it('masks credentials in a cause', () => {
     const line = 'fatal: [h]: FAILED! => {"msg": "cannot log in with password=hunter2secret"}'
     expect(parseAnsibleFailures(`TASK [a] ***\n${line}`)[0]?.cause).not.toContain('hunter2secret')

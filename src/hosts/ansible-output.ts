@@ -5,7 +5,7 @@
  */
 
 import { groupBy } from '../api/collections.ts'
-import { asRecord, asString } from '../api/json.ts'
+import { asRecord, asString, asStrings } from '../api/json.ts'
 import { redactLine } from '../ini/redact-line.ts'
 import { readYaml } from '../yaml/read.ts'
 
@@ -60,8 +60,10 @@ function findCause(rest: string, following: readonly string[]): string {
   const result = parseResult(rest, following)
   const message = asString(result['msg']) ?? asString(result['reason']) ?? asString(result['censored']) ?? ''
   const printed = lastLine(asString(result['stderr'])) ?? lastLine(asString(result['stdout']))
+  // dnf names the packages here, and not in its message.
+  const reasons = asStrings(result['failures']).map((reason) => `: ${reason}`)
   const isGeneric = message === '' || /^(non-zero return code|MODULE FAILURE)/.test(message)
-  const cause = isGeneric ? (printed ?? message) : message
+  const cause = isGeneric ? (printed ?? message) : [message, ...reasons].join('')
   return redactLine((cause === '' ? rest : cause).replaceAll(/\s+/g, ' ').trim(), LONGEST_CAUSE)
 }
 

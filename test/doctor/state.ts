@@ -13,6 +13,8 @@ export interface State {
   readonly about: string
   /** Texts that message, evidence and remedy must contain. */
   readonly says: readonly string[]
+  /** Texts that they must not contain, such as the pool of another cloud. */
+  readonly never?: readonly string[]
   /** Other expected causes. */
   readonly beside?: readonly string[]
   readonly plan?: Plan

@@ -6,7 +6,7 @@
  */
 
 import { objectKey } from '../../api/object.ts'
-import { finding } from '../../errors/finding.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
 import { runAlreadyDone } from '../findings/runs.ts'
 import {
   type AnsibleRun,
@@ -42,7 +42,7 @@ export type AttemptDecision =
   | { readonly kind: 'wait'; readonly why: string; readonly forMs?: number }
   /** `again`: the attempt has ended, the run is retried. */
   | { readonly kind: 'record'; readonly end: RunEnd; readonly again: boolean }
-  | { readonly kind: 'progress'; readonly task: string | undefined }
+  | { readonly kind: 'progress'; readonly task: string | undefined; readonly stall?: Finding }
   /** Cancel what runs, then remove the finalizer. */
   | { readonly kind: 'cancel' }
   /** The result is recorded: remove evidence and finalizer. */
@@ -74,8 +74,10 @@ function decideRunning({ run, executorState, nowMs, settings }: AttemptInputs): 
   switch (executorState?.kind) {
     case undefined:
       return { kind: 'nothing' }
-    case 'running':
-      return { kind: 'progress', task: executorState.task }
+    case 'running': {
+      const { task, stall } = executorState
+      return { kind: 'progress', task, ...(stall && { stall }) }
+    }
     case 'ended':
       return { kind: 'record', end: executorState.end, again: isRetried(run, executorState.end.reason) }
     case 'absent': {

@@ -3,6 +3,7 @@
  *
  * An executor does not retry: `decide-attempt.ts` decides when and how often a run is started.
  */
+import type { Finding } from '../../errors/finding.ts'
 import type { AnsibleRun, HostResult, RunReason } from '../kinds/ansible-run.ts'
 import type { HostKeys } from './host-keys.ts'
 import type { RunInputs } from './run-inputs.ts'
@@ -35,6 +36,8 @@ export type ExecutorState =
       readonly task?: string
       /** What failed on a host since the last call. */
       readonly failures?: readonly string[]
+      /** Why it makes no progress. */
+      readonly stall?: Finding
     }
   /** Reported again until `cleanUp`, across restarts. */
   | { readonly kind: 'ended'; readonly end: RunEnd }

@@ -37,7 +37,14 @@ import { type InventoryHosts, parseInventories, targetAddresses } from './invent
 import { buildRunFiles, inventoryTexts } from './run-files.ts'
 import { type RunInputs, readRunInputs } from './run-inputs.ts'
 import { findForbidden, type RunPolicy } from './run-policy.ts'
-import { claimedStatus, endedStatus, progressStatus, unclaimedStatus, waitingStatus } from './run-status.ts'
+import {
+  claimedStatus,
+  endedStatus,
+  type Progress,
+  progressStatus,
+  unclaimedStatus,
+  waitingStatus,
+} from './run-status.ts'
 
 const FINALIZER = 'stackloom.dev/ansible-run'
 /** On every run that may touch hosts, so that listing these does not list all runs that ever existed. */
@@ -170,7 +177,7 @@ async function act(
     case 'begin':
       return beginAttempt(reconcile, run, decision.attempt)
     case 'progress':
-      if (decision.task !== undefined) await updateStatus(reconcile, run, progressStatus(run, decision.task))
+      await reportProgress(reconcile, run, decision)
       return { requeueAfterMs: delays.progressMs }
     case 'record':
       await recordEnd(reconcile, run, decision.end, decision.again)
@@ -181,13 +188,26 @@ async function act(
       return undefined
     case 'cancel': {
       const wasStarted = (run.status?.tries ?? 0) > 0
-      if (wasStarted && !(await executor.cancel(currentAttempt(run), signal)))
+      if (wasStarted && !(await executor.cancel(currentAttempt(run), signal))) {
+        const state = await executor.inspect(currentAttempt(run), signal)
+        if (state.kind === 'running') await reportProgress(reconcile, run, state)
         return { requeueAfterMs: delays.cancelMs }
+      }
       if (wasStarted) await executor.cleanUp(currentAttempt(run), signal)
       await removeFinalizer(reconcile, run)
       return undefined
     }
   }
+}
+
+/** An Event only when it begins to stall: the status has the reason as long as it lasts. */
+async function reportProgress(reconcile: RunReconcile, run: AnsibleRun, progress: Progress): Promise<void> {
+  const { stall } = progress
+  if (stall && run.status?.running?.stalled === undefined) {
+    const note = `${stall.code}: ${stall.message}. ${stall.remedy}`
+    reconcile.record({ regarding: run, type: 'Warning', reason: 'Stalled', action: 'Run', note })
+  }
+  await updateStatus(reconcile, run, progressStatus(run, progress, formatTimestamp(reconcile.context.clock.now())))
 }
 
 function currentAttempt(run: AnsibleRun): Attempt {

@@ -5,6 +5,7 @@
  */
 import type { Condition } from '../../api/object.ts'
 import { stampConditions } from '../../controllers/kit/conditions.ts'
+import type { Finding } from '../../errors/finding.ts'
 import type { AnsibleRun, AnsibleRunStatus } from '../kinds/ansible-run.ts'
 import { maxAttempts } from './decide-attempt.ts'
 import type { RunEnd } from './executor.ts'
@@ -31,7 +32,7 @@ export function claimedStatus(
     JobStatus: 'Running',
     tries: attempt,
     running: { startedAt: now, hosts: [...hosts] },
-    conditions: runConditions(run, now, requested('AnsibleEE job in progress')),
+    conditions: runConditions(run, now, inProgress()),
   }
 }
 
@@ -49,9 +50,27 @@ export function waitingStatus(run: AnsibleRun, why: string, now: string): Ansibl
   }
 }
 
-export function progressStatus(run: AnsibleRun, task: string): AnsibleRunStatus {
+/** The task that began last, and why the attempt makes no progress. */
+export interface Progress {
+  readonly task?: string | undefined
+  readonly stall?: Finding
+}
+
+export function progressStatus(run: AnsibleRun, { task, stall }: Progress, now: string): AnsibleRunStatus {
   const { running } = run.status ?? {}
-  return { ...run.status, ...(running && { running: { ...running, task } }) }
+  if (!running) return { ...run.status }
+  const { stalled: before, ...rest } = running
+  const stalled = stall && `${stall.message} (${stall.code}: ${stall.remedy})`
+  return {
+    ...run.status,
+    running: { ...rest, ...(task !== undefined && { task }), ...(stalled !== undefined && { stalled }) },
+    ...(stalled !== before && { conditions: runConditions(run, now, inProgress(stalled)) }),
+  }
+}
+
+function inProgress(stalled?: string): ConditionState {
+  const state = requested('AnsibleEE job in progress')
+  return stalled === undefined ? state : { ...state, severity: 'Warning', message: `${state.message}: ${stalled}` }
 }
 
 /** `again`: the attempt has ended, the run is retried. */

@@ -1,5 +1,6 @@
 /** SL75xx: runs of Ansible, `config explain` and the conversion to NodeSets. */
 import { problem } from '../../errors/finding.ts'
+import { declareLostCommand } from '../../errors/lost-node.ts'
 
 export const runInputMissing = problem<{ missing: readonly string[] }>({
   code: 'SL7501',
@@ -62,6 +63,23 @@ export const localRunsNeedLeader = problem<object>({
   severity: 'error',
   message: () => '--runs local cannot be combined with --no-leader-election',
   remedy: () => 'remove --no-leader-election, or run Ansible as Jobs: `--runs jobs`',
+})
+
+export const runPodLost = problem<{ pod: string; node: string }>({
+  code: 'SL7510',
+  severity: 'warning',
+  message: ({ pod, node }) =>
+    `node ${node} does not answer, and pod ${pod} on it may still work on the hosts of the run`,
+  remedy: ({ node }) =>
+    `bring ${node} back; if it is switched off for good: ${declareLostCommand(node)}, and the run is repeated on another node`,
+})
+
+export const runPodNotStarted = problem<{ pod: string; namespace: string; reason: string }>({
+  code: 'SL7511',
+  severity: 'warning',
+  message: ({ pod, reason }) => `pod ${pod} does not start: ${reason}`,
+  remedy: ({ pod, namespace }) =>
+    `kubectl -n ${namespace} describe pod ${pod}; the run continues by itself when the cause is gone`,
 })
 
 export const noServiceOnNode = problem<{ node: string; kinds: readonly string[] }>({

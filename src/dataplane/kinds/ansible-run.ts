@@ -124,6 +124,7 @@ const runningSchema = z.object({
   /** Addresses, or names where the inventory has none: no other run may touch them until the result is recorded. */
   hosts: z.array(z.string()),
   task: z.string().optional().describe('the task that began last'),
+  stalled: z.string().optional().describe('why it makes no progress, and what to do'),
 })
 
 const jobStatuses = ['Pending', 'Running', 'Succeeded', 'Failed'] as const

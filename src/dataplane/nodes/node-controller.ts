@@ -48,7 +48,7 @@ import { FIELD_MANAGER, FINALIZER, type OwnedSecrets, writeStatus } from '../wri
 import { type InventoryFiles, memoizeByNode, nodeInventoryName, renderNodeInventory } from './inventory.ts'
 import { leaveOvn } from './leave-ovn.ts'
 import { registerDns, releaseNetwork, requestAddresses } from './node-network.ts'
-import { nodeConditions, nodeStatus } from './node-status.ts'
+import { isProgressing, nodeConditions, nodeStatus } from './node-status.ts'
 import type { NodeView, NodeViews } from './node-view.ts'
 import { createStatusThrottle, type StatusThrottle } from './status-throttle.ts'
 
@@ -200,7 +200,7 @@ function writeNodeStatus(
 /** One step after the other runs without a problem. Their runs prove what is done until the status is written. */
 function isInProgress({ problems, machine, addressState, dnsState, phaseZero }: NodeView): boolean {
   const open = phaseZero.steps.find(({ decision }) => decision.kind !== 'done')
-  const isRunning = open?.decision.kind === 'running' || open?.decision.kind === 'start'
+  const isRunning = open !== undefined && isProgressing(open.decision)
   const isProvisioned = [machine, addressState, dnsState].every(({ kind }) => kind !== 'awaited')
   return isRunning && problems.length === 0 && isProvisioned
 }

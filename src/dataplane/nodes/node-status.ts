@@ -79,6 +79,9 @@ export function decisionCondition(type: string, step: string, decision: RunDecis
     case 'out-of-date':
       return conditionRequested(type, `${step} was deployed with other inputs: ${decision.why}`, 'OutOfDate')
     case 'running':
+      return decision.why === undefined
+        ? conditionRequested(type, `${step} service not yet ready`)
+        : conditionStalled(type, decision.run, decision.why)
     case 'start':
       return conditionRequested(type, `${step} service not yet ready`)
     case 'wait':
@@ -97,6 +100,16 @@ export function decisionCondition(type: string, step: string, decision: RunDecis
   }
 }
 
+function conditionStalled(type: string, run: string, why: string): Condition {
+  return {
+    type,
+    status: 'False',
+    severity: 'Warning',
+    reason: 'Requested',
+    message: `${run} makes no progress: ${why}`,
+  }
+}
+
 /** The first step that is not done decides. `waitsForRun` is the run of the role that has to end first. */
 export function deploymentCondition(steps: readonly StepState[], waitsForRun?: string): Condition {
   const open = steps.find(({ decision }) => decision.kind !== 'done')
@@ -108,9 +121,14 @@ export function deploymentCondition(steps: readonly StepState[], waitsForRun?: s
       DEPLOYMENT_READY,
       `Waiting for run ${waitsForRun} of its role, which does not include this node`,
     )
-  return decision.kind === 'running' || decision.kind === 'start'
+  return isProgressing(decision)
     ? conditionRequested(DEPLOYMENT_READY, 'Deployment in progress')
     : decisionCondition(DEPLOYMENT_READY, step.name, decision)
+}
+
+/** A run that makes no progress has a reason of its own. */
+export function isProgressing(decision: RunDecision): boolean {
+  return decision.kind === 'start' || (decision.kind === 'running' && decision.why === undefined)
 }
 
 export function nodeStatus({ node, machine, phaseZero }: NodeView): Omit<DataPlaneNodeStatus, 'conditions'> {

@@ -51,6 +51,12 @@ describe('findAttempt', () => {
     ).toBe('failed')
   })
 
+  it('says of a running attempt why it makes no progress', () => {
+    const running = { startedAt: '2026-01-01T00:00:00Z', hosts: ['a'], stalled: 'its node does not answer' }
+    const run = ansibleRun('r', { step: 'nova', hosts, status: { JobStatus: 'Running', running } })
+    expect(findAttempt(run, 'a', 'nova')).toMatchObject({ outcome: 'running', why: 'its node does not answer' })
+  })
+
   it('reads no result for a node that is called constructor from a run of other hosts', () => {
     expect(outcome(ended('Failed', { hosts: { a: counted, b: failed } }), 'constructor')).toBeUndefined()
     const run = ansibleRun('r', {

@@ -26,7 +26,7 @@ export interface Attempt {
   readonly outcome: Outcome
   readonly request?: string
   readonly finishedAt?: string
-  /** Why it failed, in a few words. */
+  /** Why it failed, in a few words; of one that runs, why it makes no progress. */
   readonly why?: string
 }
 
@@ -83,6 +83,7 @@ export function findAttempt(run: AnsibleRun, host: string, step: string): Attemp
   const { finishedAt } = run.status?.result ?? {}
   const request = annotations[RUN_REQUEST_ANNOTATION]
   const outcome = attemptOutcome(run, host)
+  const why = outcome === 'failed' ? failureMessage(run, host) : run.status?.running?.stalled
   return {
     run: name,
     number: Number(annotations[ATTEMPT_ANNOTATION] ?? 1),
@@ -90,7 +91,7 @@ export function findAttempt(run: AnsibleRun, host: string, step: string): Attemp
     outcome,
     ...(request !== undefined && { request }),
     ...(finishedAt !== undefined && { finishedAt }),
-    ...(outcome === 'failed' && { why: failureMessage(run, host) }),
+    ...(why !== undefined && { why }),
   }
 }
 

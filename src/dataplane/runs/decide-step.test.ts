@@ -43,6 +43,11 @@ describe('decideStep', () => {
     expect(ask({ attempts: [attempt(1, 'running', 'old')] })).toEqual({ kind: 'running', run: 'run-old-1' })
   })
 
+  it('says why a running attempt makes no progress', () => {
+    const stalled = { ...attempt(1, 'running', 'old'), why: 'its node does not answer' }
+    expect(ask({ attempts: [stalled] })).toMatchObject({ kind: 'running', why: 'its node does not answer' })
+  })
+
   it('holds a step that is not requested: never done, or out of date', () => {
     const heldReason = 'it is outside of ansibleLimit a'
     expect(ask({ heldReason: heldReason })).toEqual({ kind: 'held', why: heldReason })

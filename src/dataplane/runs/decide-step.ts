@@ -40,7 +40,8 @@ export interface StepInputs {
 
 export type RunDecision =
   | { readonly kind: 'done' }
-  | { readonly kind: 'running'; readonly run: string }
+  /** `why`: it makes no progress. */
+  | { readonly kind: 'running'; readonly run: string; readonly why?: string }
   | { readonly kind: 'start'; readonly attempt: number; readonly why: string }
   /** It is requested, but something has to happen first. */
   | { readonly kind: 'wait'; readonly why: string }
@@ -56,7 +57,10 @@ export type RunDecision =
 export function decideStep(inputs: StepInputs): RunDecision {
   const { desiredHash, applied, attempts, blockedBy, activeRun } = inputs
   const running = attempts.find(({ outcome }) => outcome === 'running')
-  if (running) return { kind: 'running', run: running.run }
+  if (running) {
+    const { run, why } = running
+    return { kind: 'running', run, ...(why !== undefined && { why }) }
+  }
   if (applied?.hash === desiredHash) return { kind: 'done' }
   const held = notRequested(inputs)
   if (held) return held

@@ -21,4 +21,14 @@ describe('The configuration of the OVN metadata agent', () => {
       'ovn.ovn_sb_connection': agent.ovnSbConnection,
     })
   })
+
+  it('names key and certificates of the agent where the southbound database has TLS, and only there', () => {
+    expect(effective(renderMetadataConfig(agent))).toMatchObject({
+      'ovn.ovn_sb_private_key': '/var/lib/openstack/config/ovn-metadata/key.pem',
+      'ovn.ovn_sb_certificate': '/var/lib/openstack/config/ovn-metadata/certificate.pem',
+      'ovn.ovn_sb_ca_cert': '/var/lib/openstack/config/ovn-metadata/ca.pem',
+    })
+    const plain = renderMetadataConfig({ ...agent, ovnSbConnection: 'tcp:172.17.0.80:6642' })
+    expect(Object.keys(effective(plain)).filter((key) => key.startsWith('ovn.'))).toEqual(['ovn.ovn_sb_connection'])
+  })
 })

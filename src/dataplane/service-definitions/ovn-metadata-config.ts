@@ -14,7 +14,17 @@ export interface MetadataFacts {
   readonly sharedSecret: string
 }
 
+/** Where the playbook writes the files of `stackloom_ovn_tls`; root owns those of ovn-controller, and the agent is not root. */
+const FOLDER = '/var/lib/openstack/config/ovn-metadata'
+
 export function renderMetadataConfig(facts: MetadataFacts, customServiceConfig = ''): ConfigFiles {
+  const certificates = facts.ovnSbConnection.startsWith('ssl:')
+    ? {
+        ovn_sb_private_key: `${FOLDER}/key.pem`,
+        ovn_sb_certificate: `${FOLDER}/certificate.pem`,
+        ovn_sb_ca_cert: `${FOLDER}/ca.pem`,
+      }
+    : {}
   return renderConfigFiles(
     METADATA_GENERATED,
     [
@@ -27,7 +37,7 @@ export function renderMetadataConfig(facts: MetadataFacts, customServiceConfig =
         state_path: '/var/lib/neutron',
       }),
       ...iniSection('agent', { root_helper: 'sudo neutron-rootwrap /etc/neutron/rootwrap.conf' }),
-      ...iniSection('ovn', { ovn_sb_connection: facts.ovnSbConnection }),
+      ...iniSection('ovn', { ovn_sb_connection: facts.ovnSbConnection, ...certificates }),
       ...iniSection('ovs', { ovsdb_connection: 'tcp:127.0.0.1:6640' }),
     ],
     { [METADATA_OVERRIDE]: customServiceConfig },

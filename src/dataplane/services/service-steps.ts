@@ -10,7 +10,7 @@ import { parseIni } from '../../ini/parse.ts'
 import type { AnsibleRun } from '../kinds/ansible-run.ts'
 import type { Applied } from '../kinds/data-plane.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
-import { DEPLOYMENT_READY, decisionCondition } from '../nodes/node-status.ts'
+import { DEPLOYMENT_READY, decisionCondition, isProgressing } from '../nodes/node-status.ts'
 import type { RunnerSettings } from '../rules/inheritance.ts'
 import { checkServiceObject } from '../rules/service-object.ts'
 import { findAttempts, isServiceRun } from '../runs/attempts.ts'
@@ -162,8 +162,7 @@ export function serviceDeploymentCondition(steps: readonly ServiceStepState[]): 
   const open = steps.find(({ decision }) => decision.kind !== 'done')
   if (!open) return conditionTrue(DEPLOYMENT_READY, 'Deployment completed')
   const { decision, step } = open
-  if (decision.kind === 'running' || decision.kind === 'start')
-    return conditionRequested(DEPLOYMENT_READY, 'Deployment in progress')
+  if (isProgressing(decision)) return conditionRequested(DEPLOYMENT_READY, 'Deployment in progress')
   if (decision.kind === 'wait') return conditionRequested(DEPLOYMENT_READY, decision.why)
   return decisionCondition(DEPLOYMENT_READY, step.name, decision)
 }

@@ -76,6 +76,13 @@ export const hostsBehind = problem<{ namespace: string; hosts: string; count: nu
     `stackloom hosts deploy --behind -n ${namespace}; stackloom hosts -o wide shows every host`,
 })
 
+export const runStalled = problem<{ why: string; code?: string | undefined; remedy?: string | undefined }>({
+  code: 'SL9666',
+  severity: 'error',
+  message: ({ why, code }) => `it makes no progress: ${why}${code === undefined ? '' : ` (${code})`}`,
+  remedy: ({ remedy }) => remedy ?? 'check its pod, and the node of the pod',
+})
+
 export const runFailed = problem<{
   run: string
   namespace: string

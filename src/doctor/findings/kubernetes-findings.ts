@@ -1,5 +1,7 @@
 /** SL9500: errors of the doctor itself. SL9615 to SL9629: problems of the cluster itself. */
 import { problem } from '../../errors/finding.ts'
+import { declareLostCommand } from '../../errors/lost-node.ts'
+import { quoteShellWord } from '../../errors/shell-words.ts'
 
 export const stuckFinalizer = problem<{
   finalizer: string
@@ -34,13 +36,22 @@ export const groupUnavailable = problem<{ group: string; reason: string }>({
     `kubectl describe apiservice ${group}; if its server was removed permanently: kubectl delete apiservice ${group}`,
 })
 
-export const nodeNotReady = problem<{ node: string; reason: string }>({
+export const nodeNotReady = problem<{ node: string; reason: string; held: readonly string[] }>({
   code: 'SL9618',
   severity: 'error',
-  message: ({ reason }) => `it is not ready: ${reason}`,
-  remedy: ({ node }) =>
-    `kubectl describe node ${node}; if a network change disconnected it, nmstate rolls the change back within minutes`,
+  message: ({ reason, held }) =>
+    `it is not ready: ${reason}${held.length === 0 ? '' : `; pods that cannot be replaced until it answers: ${formatHeld(held)}`}`,
+  remedy: ({ node, held }) =>
+    `kubectl describe node ${quoteShellWord(node)}; if a network change disconnected it, nmstate rolls the change back within minutes` +
+    (held.length === 0 ? '' : `; if it is switched off for good: ${declareLostCommand(node)}`),
 })
+
+const SHOWN = 3
+
+function formatHeld(pods: readonly string[]): string {
+  const more = pods.length - SHOWN
+  return `${pods.slice(0, SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
 
 export const agentMissing = problem<{ agent: string; ready: number; wanted: number; namespace: string }>({
   code: 'SL9619',

@@ -269,6 +269,24 @@ const deletionUnconfirmed = rule({
   },
 })
 
+const runStalled = rule({
+  id: 'data-plane/run-stalled',
+  problem: problems.runStalled,
+  looksAt: [RUN],
+  also: ['Node'],
+  match: (cluster) =>
+    cluster.all(RUN).flatMap((about) => {
+      const stalled = getString(about, 'status', 'running', 'stalled')
+      if (stalled === undefined) return []
+      const [, why = stalled, code, remedy] = EXPLAINED.exec(stalled) ?? []
+      const lost = cluster.all('Node').filter((node) => findCondition(node, 'Ready')?.status === 'Unknown')
+      return [{ about, facts: { why, code, remedy }, dependsOn: code === LOST_POD ? lost : [] }]
+    }),
+})
+
+/** A finding of the operator: the pod of a run is on a node that does not answer. */
+const LOST_POD = 'SL7510'
+
 /** A run that a later one on the same hosts replaced says nothing about them any more. */
 const runFailed = rule({
   id: 'data-plane/run-failed',
@@ -310,5 +328,6 @@ export const dataPlaneRules: readonly Rule[] = [
   changeNotDeployed,
   hostsBehind,
   deletionUnconfirmed,
+  runStalled,
   runFailed,
 ]

@@ -82,14 +82,36 @@ const nodeNotReady = rule({
   id: 'kubernetes/node-not-ready',
   problem: problems.nodeNotReady,
   looksAt: ['Node'],
+  also: ['Pod'],
   link: links.nodes,
   match: (cluster) =>
     cluster.all('Node').flatMap((about) => {
       const ready = findCondition(about, 'Ready')
       if (!ready || ready.status === 'True') return []
-      return [{ about, facts: { node: about.metadata.name, reason: ready.message || ready.reason || ready.status } }]
+      const { name: node } = about.metadata
+      const reason = ready.message || ready.reason || ready.status
+      return [{ about, facts: { node, reason, held: ready.status === 'Unknown' ? findHeldPods(node, cluster) : [] } }]
     }),
 })
+
+/** Pods of a node that does not answer, which StatefulSets and Jobs replace only when they are gone. */
+function findHeldPods(node: string, cluster: ClusterState): readonly string[] {
+  return cluster
+    .all('Pod')
+    .filter((pod) => {
+      const owners = pod.metadata.ownerReferences ?? []
+      const phase = getString(pod, 'status', 'phase')
+      return (
+        getString(pod, 'spec', 'nodeName') === node &&
+        phase !== 'Succeeded' &&
+        phase !== 'Failed' &&
+        owners.some(({ kind }) => kind === 'StatefulSet' || kind === 'Job') &&
+        isRelevant(pod, cluster)
+      )
+    })
+    .map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)
+    .toSorted()
+}
 
 /** DaemonSets that the network of a cloud needs. */
 const AGENTS = /^(speaker|.*nmstate-handler|.*multus.*|whereabouts.*|ovs.*|frr-k8s.*)$/

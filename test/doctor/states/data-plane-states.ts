@@ -123,6 +123,23 @@ export const dataPlaneStates: readonly State[] = [
     says: ['confirm-delete=true'],
   },
   {
+    rule: 'data-plane/run-stalled',
+    when: 'the image of a run cannot be had',
+    objects: having(
+      object('ansibleee.openstack.org/v1alpha1/OpenStackAnsibleEE', 'openstack2/nova-edpm-compute-0-1', {
+        status: {
+          JobStatus: 'Running',
+          running: {
+            stalled:
+              'pod nova-edpm-compute-0-1-x7k2p does not start: Back-off pulling image (SL7511: kubectl -n openstack2 describe pod x)',
+          },
+        },
+      }),
+    ),
+    about: 'OpenStackAnsibleEE openstack2/nova-edpm-compute-0-1',
+    says: ['makes no progress: pod nova-edpm-compute-0-1-x7k2p does not start', '(SL7511)', 'describe pod x'],
+  },
+  {
     rule: 'data-plane/run-failed',
     when: 'RabbitMQ refused the password of a compute node',
     objects: having(

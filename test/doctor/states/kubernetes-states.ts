@@ -1,4 +1,5 @@
 /** The cluster itself. */
+import type { KubeObject } from '../../../src/api/object.ts'
 import { bad, condition, crashing, event, NOW, object } from '../objects.ts'
 import { changed, having, meta, type State, status } from '../state.ts'
 
@@ -8,6 +9,16 @@ const claim = object('v1/PersistentVolumeClaim', 'openstack2/mysql-db-openstack-
   spec: { storageClassName: 'local' },
   status: { phase: 'Pending' },
 })
+
+/** A pod on worker-1 that works. */
+function podOf(owner: string, name: string, phase: string): KubeObject {
+  return object(
+    'v1/Pod',
+    name,
+    { spec: { nodeName: 'worker-1' }, status: { phase, conditions: [condition('Ready', 'True')] } },
+    { ownerReferences: [{ apiVersion: 'v1', kind: owner, name: 'owner', uid: 'uid-owner' }] },
+  )
+}
 
 export const kubernetesStates: readonly State[] = [
   {
@@ -73,6 +84,31 @@ export const kubernetesStates: readonly State[] = [
     ),
     about: 'Node worker-1',
     says: ['Kubelet stopped posting'],
+  },
+  {
+    rule: 'kubernetes/node-not-ready',
+    when: 'a node was lost with pods that only its end replaces: the run of one of them follows from it',
+    objects: changed(
+      'Node worker-1',
+      status({ conditions: [condition('Ready', 'Unknown', 'Kubelet stopped posting node status')] }),
+      having(
+        podOf('StatefulSet', 'openstack2/rabbitmq-server-1', 'Running'),
+        podOf('Job', 'openstack2/nova-edpm-compute-0-1-x7k2p', 'Running'),
+        podOf('Job', 'openstack2/nova-db-sync-4lzq2', 'Succeeded'),
+        podOf('ReplicaSet', 'openstack2/keystone-7c9d-abcde', 'Running'),
+        object('ansibleee.openstack.org/v1alpha1/OpenStackAnsibleEE', 'openstack2/nova-edpm-compute-0-1', {
+          status: {
+            JobStatus: 'Running',
+            running: { stalled: 'node worker-1 does not answer (SL7510: bring it back)' },
+          },
+        }),
+      ),
+    ),
+    about: 'Node worker-1',
+    says: [
+      'until it answers: openstack2/nova-edpm-compute-0-1-x7k2p, openstack2/rabbitmq-server-1',
+      'for good: kubectl taint node worker-1 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute',
+    ],
   },
   {
     rule: 'kubernetes/node-agent-missing',

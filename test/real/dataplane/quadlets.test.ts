@@ -15,11 +15,12 @@ vi.setConfig({ testTimeout: 1_800_000, hookTimeout: 600_000 })
 const HOST = 'edpm-compute-0'
 const nodes = useNodes([HOST])
 
-/** Reports as Podman's monitor does, and stays. The agent of OVN has its socket when it is up. */
+/** Reports as Podman's monitor does, and stays. The agent of OVN has its socket when it is up, cinder-volume says that it is. */
 const PODMAN = `#!/bin/sh
 [ "$1" = run ] || exit 0
 echo "$*" >> /var/log/podman
 touch /var/lib/neutron/metadata_proxy 2>/dev/null
+echo Driver initialization completed successfully.
 systemd-notify --ready
 exec sleep infinity
 `

@@ -63,6 +63,70 @@ const computeFiles = (custom = ''): Readonly<Record<string, string>> => {
 const deploy = (playbooks: readonly string[], more: Partial<PlayRequest> = {}): ReturnType<typeof play> =>
   play(nodes, { playbooks, hosts: [HOST], ...more, vars: { ...hostVars(), ...more.vars } })
 
+/**
+ * The driver of NFS writes volumes as files. This kernel has neither NFS nor the device mapper that LVM needs: another file
+ * system is mounted where the share belongs.
+ */
+const SHARE = `volume_driver = cinder.volume.drivers.nfs.NfsDriver
+nfs_shares_config = /etc/cinder/shares
+nfs_mount_point_base = /var/lib/cinder/mnt
+nas_secure_file_operations = true
+nas_secure_file_permissions = true
+`
+const PREPARE_SHARE = `set -e
+share=192.0.2.1:/volumes
+echo $share >/etc/cinder/shares
+folder=/var/lib/cinder/mnt/$(printf %s $share | md5sum | cut -d ' ' -f 1)
+mkdir -p $folder
+mount -t tmpfs -o mode=700,uid=$(id -u cinder),gid=$(id -g cinder) tmpfs $folder
+ln -s /bin/true /sbin/mount.nfs`
+
+/** API and scheduler of cinder, which accept every request, with their database and message bus. */
+async function startCinder(): Promise<void> {
+  const program = (name: string): string =>
+    `python3 -c 'import sys; sys.argv[0] = "cinder-${name}"; from cinder.cmd.${name} import main; main()'`
+  const script = `set -e
+printf '[mysqld]\\nbind-address = 0.0.0.0\\nskip-name-resolve = 1\\n' >/etc/mysql/mariadb.conf.d/99-test.cnf
+printf 'NODENAME=rabbit@localhost\\n' >/etc/rabbitmq/rabbitmq-env.conf
+systemctl start mariadb rabbitmq-server
+mariadb -e "CREATE DATABASE cinder; GRANT ALL ON cinder.* TO cinder@'%' IDENTIFIED BY 'p'"
+rabbitmqctl -q add_user cinder p
+rabbitmqctl -q set_permissions cinder '.*' '.*' '.*'
+cat >/etc/cinder/cinder.conf <<END
+[DEFAULT]
+auth_strategy = noauth
+api_paste_config = /etc/cinder/api-paste.ini
+osapi_volume_listen = 127.0.0.1
+osapi_volume_workers = 1
+state_path = /var/lib/cinder
+transport_url = rabbit://cinder:p@127.0.0.1:5672/
+[database]
+connection = mysql+pymysql://cinder:p@127.0.0.1/cinder
+[oslo_concurrency]
+lock_path = /var/lib/cinder/tmp
+END
+cinder-manage db sync
+install -d -o cinder /var/lib/cinder/tmp
+systemd-run --quiet --unit=cinder-api --uid=cinder ${program('api')}
+systemd-run --quiet --unit=cinder-scheduler --uid=cinder ${program('scheduler')}
+timeout 180 sh -c 'until curl -s -o /dev/null http://127.0.0.1:8776/; do sleep 1; done'`
+  const { exit, stderr } = await nodes.node(CENTRAL).run('sh', '-c', script)
+  expect(exit, stderr).toEqual({ kind: 'exited', code: 0 })
+}
+
+interface Volume {
+  readonly volume: { readonly id: string; readonly status: string; readonly 'os-vol-host-attr:host'?: string }
+}
+
+/** Asks for volumes of a project; the last word may be the path of one. */
+async function askCinder(...words: readonly string[]): Promise<string> {
+  const project = '0123456789abcdef0123456789abcdef'
+  const path = words.at(-1)?.startsWith('/') ? (words.at(-1) ?? '') : ''
+  const options = path === '' ? words : words.slice(0, -1)
+  const headers = ['-H', `X-Auth-Token: admin:${project}`, '-H', 'Content-Type: application/json']
+  return output(CENTRAL, 'curl', '-s', ...headers, ...options, `http://127.0.0.1:8776/v3/${project}/volumes${path}`)
+}
+
 describe('a data plane host', () => {
   it(
     'is a chassis after phase 0, and the second run changes nothing',
@@ -127,6 +191,7 @@ describe('a data plane host', () => {
       const [libvirtAfter, agentAfter] = await starts()
       expect(libvirtAfter).toBe(libvirt)
       expect(agentAfter).not.toBe(agent)
+      expect(await deploy(['ovn-metadata'], { files: changed })).toMatchObject({ hosts: { [HOST]: { changed: 0 } } })
       // An interrupted run wrote the files and did not restart the service: the next run does.
       const folder = '/var/lib/openstack/config/ovn-metadata'
       await onHost('sh', '-c', `echo > ${folder}/02-neutron-metadata-override.conf`)
@@ -203,35 +268,44 @@ print(conf.host, conf.transport_url, conf.compute_driver)`
   )
 
   it(
-    'runs cinder-volume, which registers its backend in the database of the cloud',
+    'runs cinder-volume, which makes volumes for the cloud, and is not up while no backend can be used',
     async () => {
-      const prepare = `set -e
-printf '[mysqld]\\nbind-address = 0.0.0.0\\nskip-name-resolve = 1\\n' >/etc/mysql/mariadb.conf.d/99-test.cnf
-printf 'NODENAME=rabbit@localhost\\n' >/etc/rabbitmq/rabbitmq-env.conf
-systemctl start mariadb rabbitmq-server
-mariadb -e "CREATE DATABASE cinder; GRANT ALL ON cinder.* TO cinder@'%' IDENTIFIED BY 'p'"
-rabbitmqctl -q add_user cinder p
-rabbitmqctl -q set_permissions cinder '.*' '.*' '.*'
-printf '[database]\\nconnection = mysql+pymysql://cinder:p@127.0.0.1/cinder\\n' >/tmp/cinder.conf
-cinder-manage --config-file /tmp/cinder.conf db sync`
-      const { exit, stderr } = await nodes.node(CENTRAL).run('sh', '-c', prepare)
-      expect(exit, stderr).toEqual({ kind: 'exited', code: 0 })
+      await startCinder()
       const { address } = nodes.node(CENTRAL)
       const facts = {
         transportUrl: `rabbit://cinder:p@${address}:5672/`,
         connection: `mysql+pymysql://cinder:p@${address}/cinder`,
         host: HOST,
       }
-      // The packaged file must not count; there is no volume group, which cinder-volume reports and waits for.
+      const deployVolume = (backend: string): ReturnType<typeof deploy> => {
+        const custom = `[DEFAULT]\nenabled_backends = files\n[files]\nvolume_backend_name = files\n${backend}`
+        const files = filesOf(renderCinderVolumeConfig(facts, custom))
+        return deploy(['cinder-volume'], { files, vars: { stackloom_start_seconds: 120 } })
+      }
+      // The packaged file must not count. sudo looks for the name of the host, which phase 0 has written.
       await onHost('sh', '-c', "printf '[DEFAULT]\\nhost = packaged\\n' >> /etc/cinder/cinder.conf")
-      const custom =
-        '[DEFAULT]\nenabled_backends = disks\n[disks]\nvolume_driver = cinder.volume.drivers.lvm.LVMVolumeDriver\n'
-      const files = filesOf(renderCinderVolumeConfig(facts, custom))
-      expect(await deploy(['cinder-volume'], { files })).toMatchObject({ reason: 'Completed' })
-      const registered = (): Promise<string> =>
-        output(CENTRAL, 'mariadb', '-BNe', "SELECT host FROM cinder.services WHERE topic = 'cinder-volume'")
-      await expect.poll(registered, soon).toBe(`${HOST}@disks`)
-      expect(await deploy(['cinder-volume'], { files })).toMatchObject({ hosts: { [HOST]: { changed: 0 } } })
+      await onHost('sh', '-c', `grep -q ${HOST} /etc/hosts || echo 127.0.1.1 ${HOST} >> /etc/hosts`)
+      // A service that runs and is not up is no success of the next run either.
+      for (let run = 0; run < 2; run += 1) {
+        expect(await deployVolume('volume_driver = cinder.volume.drivers.lvm.LVMVolumeDriver\n')).toMatchObject({
+          reason: 'Failed',
+          message: expect.stringMatching(
+            /^edpm-compute-0: Check that the service runs: .*Volume group .*cinder-volumes.* not found/,
+          ),
+        })
+      }
+      await onHost('sh', '-c', PREPARE_SHARE)
+      const end = await deployVolume(SHARE)
+      expect(end, end.message).toMatchObject({ reason: 'Completed' })
+      const created = JSON.parse(await askCinder('-d', '{"volume": {"size": 1, "name": "first"}}')) as Volume
+      const volume = async (): Promise<string> => {
+        const shown = JSON.parse(await askCinder(`/${created.volume.id}`)) as Volume
+        return `${shown.volume.status} on ${shown.volume['os-vol-host-attr:host']}`
+      }
+      await expect.poll(volume, soon).toBe(`available on ${HOST}@files#files`)
+      const size = ['find', '/var/lib/cinder/mnt', '-name', `volume-${created.volume.id}`, '-printf', '%s\n']
+      expect(await onHost(...size)).toBe(String(1024 ** 3))
+      expect(await deployVolume(SHARE)).toMatchObject({ hosts: { [HOST]: { changed: 0 } } })
     },
     LONG,
   )

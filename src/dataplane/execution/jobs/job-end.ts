@@ -90,5 +90,7 @@ function parseSummary(text: string): Summary | undefined {
 function findError(text: string): string | undefined {
   const fatal = text.match(/^(?:fatal|failed): .*$/m)?.[0]
   const message = fatal?.match(/"msg": "((?:[^"\\]|\\.)*)"/)?.[1] ?? text.match(/^ERROR! (.*)$/m)?.[1]
-  return message?.slice(0, 300)
+  // dnf names the packages here, and not in its message.
+  const reasons = fatal?.match(/"failures": \["((?:[^"\\]|\\.)*)"/)?.[1]
+  return (reasons === undefined ? message : `${message}: ${reasons}`)?.slice(0, 300)
 }

@@ -1,6 +1,8 @@
 /** Executes attempts as Jobs of the cluster: they survive restarts of the operator and spread over the nodes. */
 
 import type { KubeObject } from '../../../api/object.ts'
+import { getNumber } from '../../../api/raw-object.ts'
+import { type Clock, systemClock } from '../../../clock/clock.ts'
 import { isApiError } from '../../../kube/api-error.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Watch } from '../../../kube/controller.ts'
@@ -8,6 +10,7 @@ import { ownerKeys } from '../../caches.ts'
 import { ansibleRuns } from '../../kinds/ansible-run.ts'
 import type { Attempt, Executor } from '../executor.ts'
 import { APP_LABEL, buildJob, type JobSettings, jobName, jobs } from './build-job.ts'
+import { findStall } from './find-stall.ts'
 import { parseJobEnd } from './job-end.ts'
 
 const FIELD_MANAGER = 'stackloom-runs'
@@ -16,10 +19,11 @@ const TTL_SECONDS = 600
 
 export interface JobExecutorOptions extends JobSettings {
   readonly client: KubeClient
+  readonly clock?: Clock
 }
 
 export function jobExecutor(options: JobExecutorOptions): Executor {
-  const { client } = options
+  const { client, clock = systemClock } = options
   const jobReference = (attempt: Attempt) => {
     const { namespace } = attempt.run.metadata
     return { ...jobs, name: jobName(attempt), ...(namespace && { namespace }) }
@@ -43,7 +47,10 @@ export function jobExecutor(options: JobExecutorOptions): Executor {
       const job = await find(attempt, signal)
       if (!job) return { kind: 'absent' }
       const end = parseJobEnd(job, '')
-      if (!end) return { kind: 'running' }
+      if (!end) {
+        const stall = mayStall(job) ? findStall(await listPods(client, job, signal), clock.now()) : undefined
+        return { kind: 'running', ...(stall && { stall }) }
+      }
       return { kind: 'ended', end: parseJobEnd(job, await readTerminationMessages(client, job, signal)) ?? end }
     },
     cancel: async (attempt, signal) => {
@@ -76,18 +83,24 @@ export const jobWatch: Watch = {
   map: ownerKeys(ansibleRuns.kind),
 }
 
-async function readTerminationMessages(client: KubeClient, job: KubeObject, signal: AbortSignal): Promise<string> {
+/** A Job counts its pods that are ready, and that is all of them while they work. */
+function mayStall(job: KubeObject): boolean {
+  return (getNumber(job, 'status', 'ready') ?? 0) === 0
+}
+
+async function listPods(client: KubeClient, job: KubeObject, signal: AbortSignal): Promise<readonly KubeObject[]> {
   const { name, namespace = '' } = job.metadata
-  const { items } = await client.list(
-    { apiVersion: 'v1', kind: 'Pod' },
-    { namespace, labelSelector: `batch.kubernetes.io/job-name=${name}`, signal },
-  )
+  const labelSelector = `batch.kubernetes.io/job-name=${name}`
+  return (await client.list({ apiVersion: 'v1', kind: 'Pod' }, { namespace, labelSelector, signal })).items
+}
+
+async function readTerminationMessages(client: KubeClient, job: KubeObject, signal: AbortSignal): Promise<string> {
   interface PodStatus {
     readonly containerStatuses?: readonly {
       readonly state?: { readonly terminated?: { readonly message?: string } }
     }[]
   }
-  return items
+  return (await listPods(client, job, signal))
     .flatMap((pod) => (pod['status'] as PodStatus | undefined)?.containerStatuses ?? [])
     .map(({ state }) => state?.terminated?.message ?? '')
     .join('\n')

@@ -97,6 +97,16 @@ describe('parseJobEnd', () => {
     })
   })
 
+  it('names the packages that dnf did not find', () => {
+    const log = [
+      'fatal: [a]: FAILED! => {"changed": false, "failures": ["No package nova available."], "msg": "Failed to install some of the specified packages", "rc": 1}',
+      'a : ok=0 changed=0 unreachable=0 failed=1',
+    ].join('\n')
+    expect(parseJobEnd(job('Failed'), log)).toMatchObject({
+      message: expect.stringContaining('specified packages: No package nova available.'),
+    })
+  })
+
   it('names the host whose SSH key was refused, and what it sent', () => {
     const log = [
       'fatal: [a]: UNREACHABLE! => {"msg": "Connection timed out"}',
