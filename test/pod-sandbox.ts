@@ -5,7 +5,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import type { Condition, KubeObject } from '../src/api/object.ts'
 import { runProcess, succeeded, toProgram } from '../src/exec/process.ts'
 import type { KubeClient } from '../src/kube/client.ts'
@@ -20,6 +20,7 @@ import { programs } from '../src/sandbox/programs.ts'
 import { resetSandbox, type SandboxContext, startSandbox } from '../src/sandbox/sandbox.ts'
 import { locateSandbox } from '../src/sandbox/settings.ts'
 import type { StartRequest } from '../src/sandbox/start-request.ts'
+import { type PodRequests, readPodRequests } from './audit-log.ts'
 import { takeClusterSlot } from './cluster.ts'
 import { isSoak, SOAK_ONLY } from './counts.ts'
 import { sandboxContext } from './sandbox-context.ts'
@@ -32,9 +33,14 @@ export interface PodSandbox {
   readonly context: SandboxContext
   /** The id of the process whose end ends the sandbox. */
   readonly pid: number
+  /** What pods have requested of the API server. */
+  readonly requests: () => PodRequests
   /** Runs a command in namespaces of the sandbox: those of a node, of the switches, or of the control plane. */
   readonly run: (where: string, command: readonly string[]) => Promise<string>
 }
+
+/** Of the installed operator. */
+export const OPERATOR_ACCOUNT = 'system:serviceaccount:stackloom-operator:stackloom-operator'
 
 export type PodSandboxOptions = Omit<StartRequest, 'name' | 'pods'>
 
@@ -54,7 +60,13 @@ export function usePodSandbox(
   beforeEach((context) => {
     if (refusal !== undefined) context.skip(refusal)
   })
-  afterAll(() => started?.stop(), 120_000)
+  afterAll(async () => {
+    if (!started) return
+    const { denied } = started.sandbox.requests()
+    await started.stop()
+    // A right that a pod lacks is a failure of whatever test needed it.
+    expect(denied).toEqual([])
+  }, 120_000)
   return new Proxy({} as PodSandbox, {
     get: (_, field) => {
       if (!started) throw new Error('the sandbox is there in tests and hooks only')
@@ -111,6 +123,7 @@ export async function startPodSandbox(
       name,
       context,
       pid,
+      requests: () => readPodRequests(locateSandbox(context.paths, name)),
       run: (where, command) => runInside(pid, layout, where, command),
     }
     return {

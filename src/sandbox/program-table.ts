@@ -3,6 +3,7 @@ import path from 'node:path'
 import type { ProgramPaths } from './build/ensure-programs.ts'
 import { certManagerTasks } from './cert-manager/cert-manager-tasks.ts'
 import type { SandboxFolder } from './folder.ts'
+import { auditFlags } from './nodes/audit-log.ts'
 import { CONTROL_ADDRESS, type NodeLayout } from './nodes/node-layout.ts'
 import { nodeTasks } from './nodes/node-tasks.ts'
 import { cniPlugins } from './nodes/pod-network.ts'
@@ -126,7 +127,7 @@ function apiServer({ folder, programs, ports, layout }: ProgramTableInput): Task
       // Both families, so that a Service may request an IPv6 address.
       '--service-cluster-ip-range=10.96.0.0/16,fd00:10:96::/112',
       '--allow-privileged=true',
-      ...(layout ? podFlags(pki) : noPodFlags),
+      ...(layout ? [...podFlags(pki), ...auditFlags(folder)] : noPodFlags),
     ],
     probe: { kind: 'https', port: ports.api, path: '/readyz', pair: 'admin' },
     after: ['etcd'],

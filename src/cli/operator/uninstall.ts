@@ -1,11 +1,12 @@
 /**
  * Implements `stackloom operator uninstall`: deletes what `operator install` applied, and nothing else.
  *
- * The webhooks go first, so that no write is refused meanwhile. A CRD is deleted with its objects, so it stays unless
- * that was requested.
+ * The webhooks go first, so that no write is refused meanwhile, and the rights after the pods. A CRD is deleted with its
+ * objects, so it stays unless that was requested.
  */
 import { type KubeObject, objectKey } from '../../api/object.ts'
 import { isAppliedBy, isManagedByStackloom } from '../../api/ownership.ts'
+import { systemClock } from '../../clock/clock.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { uninstallNeedsYes } from '../../operator/findings.ts'
@@ -68,6 +69,7 @@ export async function uninstall(options: UninstallOptions, io: Io): Promise<Exit
       for (const item of items.filter((object) => isOfInstallation(object, namespace))) {
         results.push(await deleteApplied(client, { ...item, ...kind }, io.stop))
       }
+      if (kind.kind === 'Deployment') await waitForPods(client, namespace, io.stop)
     }
     results.push(...(await deleteNamespace(client, namespace, io.stop)))
     if (options.deleteCrds || options.deleteObjects) results.push(...(await deleteCrds(client, options, io.stop)))
@@ -77,6 +79,22 @@ export async function uninstall(options: UninstallOptions, io: Io): Promise<Exit
     return 0
   } finally {
     await connection.close()
+  }
+}
+
+/** Longer than a pod of the operator takes to end; one on a node that does not answer never does. */
+const PODS_END_MS = 90_000
+
+/** A pod that ends still releases its Lease and finishes writes: it loses its rights afterwards. */
+async function waitForPods(client: KubeClient, namespace: string, signal: AbortSignal): Promise<void> {
+  const deadline = systemClock.elapsed() + PODS_END_MS
+  while (systemClock.elapsed() < deadline) {
+    const { items } = await client.list(
+      { apiVersion: 'v1', kind: 'Pod' },
+      { namespace, labelSelector: SELECTOR, signal },
+    )
+    if (items.length === 0) return
+    await systemClock.sleep(500, signal)
   }
 }
 

@@ -3,6 +3,7 @@ import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { ProgramPaths } from '../build/ensure-programs.ts'
 import type { SandboxFolder } from '../folder.ts'
+import { auditPolicy, auditPolicyPath } from './audit-log.ts'
 import { findCgroupHierarchies } from './cgroups.ts'
 import { corefile } from './cluster-dns.ts'
 import { containerdConfig } from './container-runtime.ts'
@@ -29,6 +30,7 @@ export async function writeNodeFiles(input: NodeFilesInput): Promise<void> {
   for (const node of layout.nodes) await writeOneNode(node, input)
   await writePrivate(path.join(folder.nodes, 'coredns.kubeconfig'), await kubeconfig('coredns'))
   await writeFile(corefilePath(folder), corefile(path.join(folder.nodes, 'coredns.kubeconfig')))
+  await writeFile(auditPolicyPath(folder), `${JSON.stringify(auditPolicy, null, 2)}\n`)
   const commands = setupCommands(folder.root, layout, await findCgroupHierarchies())
   await writeFile(setupFile(folder), setupScript(commands), { mode: 0o700 })
   // Read by the commands that load images, and by the actor that configures the interfaces of nodes.

@@ -1,8 +1,9 @@
 /**
  * Runs Ansible in pods of real nodes: the operator as installed turns a run into a Job, whose pod reaches hosts on the control
- * plane network by Multus, also after pods were killed and evicted and while a node is NotReady.
+ * plane network by Multus, also after pods were killed and evicted, while a node is NotReady, and when one is lost for good.
  */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Condition, KubeObject } from '../../../src/api/object.ts'
@@ -13,18 +14,19 @@ import { type DataPlaneNode, dataPlaneNodes, dataPlaneServices } from '../../../
 import { runProcess, succeeded, toProgram } from '../../../src/exec/process.ts'
 import { type Connection, connect } from '../../../src/kube/connect.ts'
 import { renderDocuments } from '../../../src/render/render.ts'
+import { ensurePrograms } from '../../../src/sandbox/build/ensure-programs.ts'
 import { callSupervisor } from '../../../src/sandbox/control.ts'
 import { loadImages, loadIntoAll } from '../../../src/sandbox/images/load-image.ts'
+import { findCgroupHierarchies } from '../../../src/sandbox/nodes/cgroups.ts'
 import { locateSandbox } from '../../../src/sandbox/settings.ts'
 import { requireSoak } from '../../counts.ts'
 import { dataPlaneNode, dataPlaneRole } from '../../data-plane.ts'
 import { testIo } from '../../io.ts'
 import { sandboxPlan } from '../../plan.ts'
-import { usePodSandbox } from '../../pod-sandbox.ts'
+import { OPERATOR_ACCOUNT, usePodSandbox } from '../../pod-sandbox.ts'
 import { useNodes } from '../dataplane/nodes.ts'
 import { SSH_SECRET, secret } from '../dataplane/runs.ts'
 import { operatorImage } from './operator-images.ts'
-import { collectOperatorLogs } from './operator-logs.ts'
 
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 })
 
@@ -153,6 +155,32 @@ async function sendToPod(pod: KubeObject, method: 'DELETE' | 'POST', suffix: str
   })
 }
 
+const nodeOf = (pod: KubeObject): string => (pod['spec'] as { readonly nodeName?: string }).nodeName ?? ''
+
+/** As by a power cut: the programs of the node end, and with them the processes of its pods. */
+async function loseNode(name: string): Promise<void> {
+  const { control } = locateSandbox(sandbox.context.paths, sandbox.name)
+  for (const program of ['kubelet', 'containerd', 'kube-proxy'])
+    await callSupervisor(control, { do: 'kill', task: `${program}-${name}` })
+  const { cgroup = '' } = sandbox.layout.nodes.find((node) => node.name === name) ?? {}
+  for (const hierarchy of await findCgroupHierarchies()) {
+    const files = readdirSync(path.join(hierarchy, cgroup), { recursive: true, encoding: 'utf8' })
+    for (const file of files.filter((entry) => path.basename(entry) === 'cgroup.procs')) {
+      const ids = readFileSync(path.join(hierarchy, cgroup, file), 'utf8')
+        .split('\n')
+        .filter(Boolean)
+      // One may have ended with its parent.
+      for (const id of ids) spawnSync('kill', ['-KILL', id])
+    }
+  }
+}
+
+async function stackloom(...words: readonly string[]): Promise<string> {
+  const io = testIo({ columns: 1000 })
+  await main([...words, '--kubeconfig', sandbox.kubeconfig], io)
+  return `${io.out()}${io.err()}`
+}
+
 /** Each attempt leaves a line when it starts, and one more when it may end. */
 const HOLD = 'echo x >> /srv/started; while [ -e /srv/hold ]; do sleep 0.2; done; echo x >> /srv/ended'
 
@@ -218,9 +246,36 @@ describe('a data plane run in a pod', () => {
     expect(countLines(host, 'started')).toBe(before + 1)
   })
 
+  it('stays on a node that is lost until it is declared lost, says so, and is then repeated on another one', async (context) => {
+    requireSoak(context)
+    const host = 'edpm-compute-1'
+    const before = countLines(host, 'started')
+    writeFileSync(hostFile(host, 'hold'), '')
+    const ref = { ...dataPlaneNodes, namespace, name: host }
+    const annotations = { 'stackloom.dev/run-request': 'lost' }
+    await sandbox.client.patch(ref, { metadata: { annotations } }, { type: 'merge' })
+    await expect.poll(() => countLines(host, 'started'), soon).toBe(before + 1)
+    const pod = await activePod(host)
+    const lost = nodeOf(pod)
+    await loseNode(lost)
+    await expect.poll(() => readiness(host), soon).toContain(`node ${lost} does not answer`)
+    expect(await stackloom('status', '--data-plane')).toContain(`node ${lost} does not answer`)
+    const diagnosis = await stackloom('doctor')
+    expect(diagnosis).toContain(`${namespace}/${pod.metadata.name}`)
+    expect(countLines(host, 'started')).toBe(before + 1)
+    const [remedy = ''] = /kubectl taint node \S+ \S+:NoExecute/.exec(diagnosis) ?? []
+    const { kubectl } = await ensurePrograms(['kubectl'], sandbox.context)
+    const words = [kubectl, '--kubeconfig', sandbox.kubeconfig, ...remedy.split(' ').slice(1)]
+    expect(await runProcess(toProgram(words))).toMatchObject({ exit: { code: 0 } })
+    await expect.poll(() => countLines(host, 'started'), soon).toBe(before + 2)
+    expect(nodeOf(await vi.waitFor(() => activePod(host), soon))).not.toBe(lost)
+    rmSync(hostFile(host, 'hold'))
+    await expect.poll(() => readiness(host), soon).toBe('')
+  })
+
   it('takes no right of the operator that it does not have', async () => {
-    const logs = collectOperatorLogs(() => sandbox.kubeconfig)
-    expect(await logs.denied()).toEqual([])
-    expect(logs.pods()).toBeGreaterThan(0)
+    const { accounts, denied } = sandbox.requests()
+    expect(accounts).toContain(OPERATOR_ACCOUNT)
+    expect(denied).toEqual([])
   })
 })

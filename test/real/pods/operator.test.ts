@@ -1,6 +1,6 @@
 /**
  * Runs the installed operator in pods of two real nodes: with its rights, its security context, its probes and its webhook
- * Service, through the loss of the leader, a rolling update under load, and its removal.
+ * Service, with names for machines, through the loss of the leader, a rolling update under load, and its removal.
  */
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type AddressBlock, addressBlocks } from '../../../src/api/address-block.ts'
@@ -13,18 +13,20 @@ import { loadIntoAll } from '../../../src/sandbox/images/load-image.ts'
 import { count, isSoak, requireSoak } from '../../counts.ts'
 import { testIo } from '../../io.ts'
 import { ipSet, netConfig, threeNetworks } from '../../ipam.ts'
-import { usePodSandbox } from '../../pod-sandbox.ts'
+import { OPERATOR_ACCOUNT, usePodSandbox } from '../../pod-sandbox.ts'
 import { defineConformance } from '../ipam/conformance-cases.ts'
+import { defineDns, prepareDns } from './dns-cases.ts'
 import { earlierOperatorImage, operatorImage } from './operator-images.ts'
-import { collectOperatorLogs } from './operator-logs.ts'
 
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 })
 
-const cluster = usePodSandbox({ nodes: ['worker-0', 'worker-1'] }, async ({ kubeconfig, layout, context }) => {
+const cluster = usePodSandbox({ nodes: ['worker-0', 'worker-1'] }, async (started) => {
+  const { kubeconfig, layout, context } = started
   connection = await connect({ kubeconfig, env: process.env })
   const now = await operatorImage()
   images = { before: isSoak() ? ((await earlierOperatorImage()) ?? now) : now, now }
   for (const archive of new Set([images.before.archive, now.archive])) await loadIntoAll(layout.nodes, archive, context)
+  await prepareDns(started)
 })
 // A pod of the operator took 70 s to become ready on a machine with ten times the work that it has cores for.
 const soon = { timeout: 600_000, interval: 200 }
@@ -53,8 +55,6 @@ const isReady = ({ status, metadata }: Pod): boolean =>
   metadata.deletionTimestamp === undefined &&
   (status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false)
 
-const logs = collectOperatorLogs(() => cluster.kubeconfig)
-
 async function run(...words: readonly string[]): Promise<string> {
   const io = testIo()
   const code = await main([...words, '--kubeconfig', cluster.kubeconfig], io)
@@ -64,7 +64,6 @@ async function run(...words: readonly string[]): Promise<string> {
 
 /** Both pods are ready and run this image; no other pod is left. */
 async function rolledOut(image: string): Promise<string> {
-  await logs.keep()
   const all = await pods()
   const done = all.length === 2 && all.every((pod) => isReady(pod) && pod.spec.containers[0]?.image === image)
   return done
@@ -168,6 +167,8 @@ describe('the operator in pods', () => {
     await expect(wrong).rejects.toThrow('address not in IP address prefix')
   })
 
+  defineDns(cluster, soon)
+
   it('continues when the pod of the leader is killed, and assigns no address twice', async () => {
     const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace: home, name: home }
     const holder = async (): Promise<string> =>
@@ -215,8 +216,9 @@ describe('the operator in pods', () => {
   })
 
   it('needs no right that it does not have', async () => {
-    expect(await logs.denied()).toEqual([])
-    expect(logs.pods()).toBeGreaterThan(3)
+    const { accounts, denied } = cluster.requests()
+    expect(accounts).toContain(OPERATOR_ACCOUNT)
+    expect(denied).toEqual([])
   })
 
   it('leaves nothing when it is uninstalled with its objects', async () => {
