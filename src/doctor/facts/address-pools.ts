@@ -128,17 +128,22 @@ function poolOwners(cluster: ClusterState): ReadonlyMap<string, string> {
     networks.flatMap(({ pool }) => (pool === undefined ? [] : [[pool, namespace] as const])),
   )
   const byPlan = new Map(planned)
-  // Longest name first: `openstack-2-internalapi` may belong to the cloud `openstack-2`.
-  const clouds = [...cluster.clouds].sort((a, b) => b.length - a.length)
   return new Map(
     cluster.derive(pools).flatMap((pool) => {
-      const owner =
-        byPlan.get(pool.name) ??
-        clouds.find((namespace) => pool.name.startsWith(`${namespace}-`)) ??
-        ownerByNetwork(pool, cluster)
+      const owner = byPlan.get(pool.name) ?? cloudByPrefix(pool.name, cluster) ?? ownerByNetwork(pool, cluster)
       return owner === undefined ? [] : [[pool.name, owner] as const]
     }),
   )
+}
+
+/** Pools and advertisements are named `<namespace>-<network>`. */
+export function cloudByPrefix(name: string, cluster: ClusterState): string | undefined {
+  return cluster.derive(cloudsByLength).find((namespace) => name.startsWith(`${namespace}-`))
+}
+
+/** Longest name first: `openstack-2-internalapi` may belong to the cloud `openstack-2`. */
+function cloudsByLength({ clouds }: ClusterState): readonly string[] {
+  return [...clouds].sort((a, b) => b.length - a.length)
 }
 
 function ownerByNetwork({ ranges }: Pool, cluster: ClusterState): string | undefined {

@@ -1,10 +1,12 @@
 /** Parses the interfaces of nodes from NodeNetworkState or, if no state was read, from policies. */
 import type { KubeObject } from '../../api/object.ts'
 import { getList, getNumber, getString } from '../../api/raw-object.ts'
+import { closestMatch } from '../../errors/closest-match.ts'
 import { parseAddress } from '../../net/address.ts'
 import { cidrContaining, formatCidr } from '../../net/cidr.ts'
 import { selectedNodes } from '../../verify/readiness/node-policy.ts'
 import type { ClusterState } from '../cluster-state.ts'
+import { attachments } from './attachments.ts'
 
 export const POLICY = 'nmstate.io/NodeNetworkConfigurationPolicy'
 export const STATE = 'nmstate.io/NodeNetworkState'
@@ -42,7 +44,8 @@ export function interfacesByNode(cluster: ClusterState): ReadonlyMap<string, Int
 }
 
 export interface KnownInterfaces {
-  readonly names: readonly string[]
+  /** An interface that may be meant: of the same VLAN, and not in use for a network. */
+  readonly closest: (name: string) => string | undefined
   /** Whether no node is known to have it. */
   readonly isMissing: (name: string) => boolean
 }
@@ -51,10 +54,20 @@ export function knownInterfaces(cluster: ClusterState): KnownInterfaces {
   const names = new Set([...cluster.derive(interfacesByNode).values()].flatMap((interfaces) => [...interfaces.keys()]))
   // Policies do not list every NIC, but every VLAN must be in a policy.
   const hasStates = cluster.all(STATE).length > 0
+  const masters = new Set(cluster.derive(attachments).map(({ read }) => read.master))
   return {
-    names: [...names],
+    closest: (name) =>
+      closestMatch(
+        name,
+        [...names].filter((other) => vlanSuffix(other) === vlanSuffix(name) && !masters.has(other)),
+      ),
     isMissing: (name) => names.size > 0 && !names.has(name) && (hasStates || name.includes('.')),
   }
+}
+
+/** Another VLAN is another network. */
+function vlanSuffix(name: string): string | undefined {
+  return /\.(\d+)$/.exec(name)?.[1]
 }
 
 export interface DesiredInterface extends NodeInterface {

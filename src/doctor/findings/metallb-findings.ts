@@ -82,7 +82,7 @@ export const unknownPoolAdvertised = problem<{ advertisement: string; pool: stri
     `it refers to pool ${pool}, which does not exist${known === undefined ? '' : `; did you mean ${known}?`} MetalLB ignores it silently`,
   remedy: ({ known }) =>
     known === undefined
-      ? 'delete the advertisement if its pool was removed permanently'
+      ? 'run stackloom up --stage metallb-config to create the pool again; delete the advertisement if the pool was removed permanently'
       : `set spec.ipAddressPools to ${known}`,
 })
 

@@ -63,7 +63,7 @@ export const rangeShared = problem<{ range: string; others: readonly string[] }>
   message: ({ range, others }) =>
     `${range} has no network_name, like ${others.join(', ')}: whereabouts allocates from one shared pool`,
   remedy: () =>
-    "give each cloud's attachment its own network_name: stackloom up --stage netattach sets <namespace>-<network>",
+    'stop all pods of the network, because whereabouts forgets the addresses of running pods, then give each cloud a network_name: stackloom up --stage netattach sets <namespace>-<network>',
 })
 
 export const rangeIgnored = problem<{ span: string; range: string }>({
@@ -72,7 +72,7 @@ export const rangeIgnored = problem<{ span: string; range: string }>({
   message: ({ span, range }) =>
     `${span} is not inside ${range}: whereabouts silently ignores it and assigns any address of the range`,
   remedy: () =>
-    'correct range, range_start and range_end together: stackloom up --stage netattach sets the planned values',
+    'correct range, range_start and range_end together while no pod of the network runs, because whereabouts forgets the addresses of running pods: stackloom up --stage netattach sets the planned values',
 })
 
 export const addressUnreserved = problem<{ address: string; network: string; pool: string; pod: string }>({

@@ -14,6 +14,8 @@ const describe = ({ namespace, service }: PendingFacts): string => `kubectl -n $
 const annotate = ({ namespace, service }: PendingFacts, annotation: string): string =>
   `kubectl -n ${namespace} annotate service ${service} --overwrite ${quoteShellWord(annotation)}`
 
+const createPools = 'stackloom up --stage metallb-config to create the pool again'
+
 export const pendingUnknownPool = problem<PendingFacts & { pool: string; nearest: string | undefined }>({
   code: 'SL9501',
   severity: 'error',
@@ -21,7 +23,7 @@ export const pendingUnknownPool = problem<PendingFacts & { pool: string; nearest
     `it has no address: there is no pool ${pool}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`,
   remedy: (facts) =>
     facts.nearest === undefined
-      ? `create the pool (stackloom up --stage metallb-config), or set another one in the control plane's override; kubectl -A get ipaddresspools.metallb.io lists them`
+      ? `run ${createPools}; if the name is wrong, set the pool of this cloud and network (<namespace>-<network>) in the control plane's override; kubectl -A get ipaddresspools.metallb.io lists them`
       : `set ${facts.nearest} in the control plane's override; until the operator has applied it: ${annotate(facts, `metallb.io/address-pool=${facts.nearest}`)}`,
 })
 
@@ -30,6 +32,7 @@ export const pendingNotForNamespace = problem<
     pool: string
     serves: string
     metallb: string
+    owner: string | undefined
     cloudPool: string | undefined
     asked: string | undefined
   }
@@ -38,10 +41,13 @@ export const pendingNotForNamespace = problem<
   severity: 'error',
   message: ({ pool, serves, asked, namespace }) =>
     `it has no address: ${asked === undefined ? `pool ${pool}` : `${asked} is in pool ${pool}, which`} serves ${serves}, not ${namespace}`,
-  remedy: ({ cloudPool, pool, namespace, metallb }) =>
-    cloudPool === undefined
-      ? `if ${pool} belongs to this cloud: kubectl -n ${metallb} patch ipaddresspools.metallb.io ${pool} --type=merge -p '{"spec":{"serviceAllocation":{"namespaces":["${namespace}"]}}}'; otherwise create a pool for ${namespace} (stackloom plan, stackloom up)`
-      : `use this cloud's own pool ${cloudPool} in the control plane's override of this service`,
+  remedy: ({ cloudPool, pool, owner, namespace, metallb }) => {
+    if (cloudPool !== undefined)
+      return `use this cloud's own pool ${cloudPool} in the control plane's override of this service`
+    return owner !== undefined && owner !== namespace
+      ? `${pool} belongs to ${owner}: use this cloud's own pool of the network; if it is missing, run ${createPools}`
+      : `if ${pool} belongs to this cloud: kubectl -n ${metallb} patch ipaddresspools.metallb.io ${pool} --type=merge -p '{"spec":{"serviceAllocation":{"namespaces":["${namespace}"]}}}'; otherwise create a pool for ${namespace} (stackloom plan, stackloom up)`
+  },
 })
 
 export const pendingExhausted = problem<PendingFacts & { pool: string; ranges: string; size: string; metallb: string }>(
@@ -55,22 +61,32 @@ export const pendingExhausted = problem<PendingFacts & { pool: string; ranges: s
 )
 
 export const pendingNotInPool = problem<
-  PendingFacts & { asked: string; cloudPool: string | undefined; metallb: string }
+  PendingFacts & { asked: string; cloudPool: string | undefined; missing: string | undefined; metallb: string }
 >({
   code: 'SL9504',
   severity: 'error',
-  message: ({ asked }) => `it has no address: it requests ${asked}, which is in no pool`,
-  remedy: ({ cloudPool, metallb }) =>
-    `${cloudPool === undefined ? 'request an address of one of the pools' : `request an address of ${cloudPool}`} in the control plane's override; kubectl -n ${metallb} get ipaddresspools.metallb.io shows their ranges`,
+  message: ({ asked, missing }) =>
+    `it has no address: it requests ${asked}, which is in no pool${missing === undefined ? '' : `: pool ${missing} does not exist`}`,
+  remedy: ({ cloudPool, missing, metallb }) =>
+    missing === undefined
+      ? `request an address of ${cloudPool ?? "its own cloud's pool of its network"} in the control plane's override; kubectl -n ${metallb} get ipaddresspools.metallb.io shows their ranges`
+      : `run ${createPools}; MetalLB then tries the Service again`,
 })
 
-export const pendingOtherPool = problem<PendingFacts & { asked: string; wanted: string; pool: string }>({
+export const pendingOtherPool = problem<
+  PendingFacts & { asked: string; wanted: string; pool: string; meant: string | undefined }
+>({
   code: 'SL9505',
   severity: 'error',
   message: ({ asked, wanted, pool }) =>
     `it has no address: it requests ${asked} and pool ${wanted}, but ${asked} is in pool ${pool}`,
-  remedy: (facts) =>
-    `correct the address or the pool in the control plane's override; until then: ${annotate(facts, `metallb.io/address-pool=${facts.pool}`)}`,
+  remedy: (facts) => {
+    if (facts.meant === undefined)
+      return `run ${createPools} if ${facts.wanted} is missing, and request an address of it`
+    return facts.meant === facts.pool
+      ? `set ${facts.pool} in the control plane's override; until then: ${annotate(facts, `metallb.io/address-pool=${facts.pool}`)}`
+      : `correct the address in the control plane's override: it must be in ${facts.meant}, unless the pool is of the wrong network`
+  },
 })
 
 export const pendingPortClash = problem<PendingFacts & { asked: string; port: string; holder: string }>({
@@ -129,8 +145,8 @@ export const pendingNoAutoAssign = problem<PendingFacts & { pools: readonly stri
   message: ({ namespace }) => `it has no address: it requests no pool, and no pool with autoAssign serves ${namespace}`,
   remedy: ({ pools }) =>
     pools.length === 0
-      ? 'set a pool in the override of this service (metallb.io/address-pool)'
-      : `set a pool in the override of this service (metallb.io/address-pool): ${pools.join(', ')}`,
+      ? "set the pool of this service's network in its override (metallb.io/address-pool)"
+      : `set the pool of this service's network in its override (metallb.io/address-pool): ${pools.join(' or ')}`,
 })
 
 export const pendingTwoRequests = problem<PendingFacts>({

@@ -3,12 +3,13 @@
 import { asRecord, asStrings } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { getList, getString } from '../../api/raw-object.ts'
-import { closestMatch } from '../../errors/closest-match.ts'
 import { formatRange, type Range } from '../../net/range.ts'
 import { rangeSet, subtract } from '../../net/range-set.ts'
 import { type PlannedNetwork, parseAddressRange } from '../../plan/plan.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import { advertises, findPool, L2, POOL, pools } from '../facts/address-pools.ts'
+import { NAD } from '../facts/attachments.ts'
+import { missingPool } from '../facts/cloud-pools.ts'
 import { interfacesByNode, knownInterfaces, POLICY, STATE } from '../facts/interfaces.ts'
 import { matchesLabels } from '../facts/selectors.ts'
 import * as problems from '../findings/metallb-findings.ts'
@@ -42,7 +43,7 @@ const interfaceMissing = rule({
   id: 'metallb/interface-nowhere',
   problem: problems.interfaceMissing,
   looksAt: [L2],
-  also: ['Node', POLICY, STATE],
+  also: ['Node', POLICY, STATE, NAD],
   likelihood: 'likely',
   link: links.metallbL2,
   match: (cluster) => {
@@ -53,7 +54,7 @@ const interfaceMissing = rule({
         .map((name) => ({
           about: advertisement,
           path: 'spec.interfaces',
-          facts: { interface: name, known: closestMatch(name, known.names) },
+          facts: { interface: name, known: known.closest(name) },
           dependsOn: cluster.all(POLICY),
         })),
     )
@@ -141,7 +142,7 @@ const poolNotPlanned = rule({
         const live = findPool(cluster, network.pool)
         const held = live && formatRangeSet(live.ranges)
         if (held === planned) return []
-        const about = live?.object ?? missingPool(network.pool, plan.from.cluster.metallb.namespace)
+        const about = live?.object ?? missingPool(network.pool, cluster)
         const facts = { pool: network.pool, planned, live: held ?? 'nothing' }
         return [{ about, facts: { ...facts, what: held === undefined ? ('missing' as const) : ('ranges' as const) } }]
       }),
@@ -160,10 +161,6 @@ function plannedVips({ subnets }: PlannedNetwork): readonly Range[] {
 
 function formatRangeSet(ranges: readonly Range[]): string {
   return rangeSet(ranges).map(formatRange).join(', ')
-}
-
-function missingPool(name: string, namespace: string): KubeObject {
-  return { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', metadata: { name, namespace } }
 }
 
 export const advertisementRules: readonly Rule[] = [

@@ -5,13 +5,13 @@ import type { CloudSubnet } from '../../addresses/host-subnets.ts'
 import { groupBy } from '../../api/collections.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { ageMs, findCondition, getConditions, getField, getList, getString } from '../../api/raw-object.ts'
-import { closestMatch } from '../../errors/closest-match.ts'
 import { parseAddress } from '../../net/address.ts'
 import { cidrContains } from '../../net/cidr.ts'
 import { rangeContains } from '../../net/range.ts'
 import { rangeSet, setSize, subtract } from '../../net/range-set.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import { auditCluster } from '../facts/address-audit.ts'
+import { closestNetwork } from '../facts/cloud-pools.ts'
 import { cloudSubnets, NET_CONFIG, RESERVATION, reservations } from '../facts/host-networks.ts'
 import * as problems from '../findings/ipam-findings.ts'
 import { matchDuplicates, type Rule, rule } from '../rule.ts'
@@ -60,21 +60,32 @@ const networkUnknown = rule({
     cluster.all(IP_SET).flatMap((about) => {
       const { namespace = '' } = about.metadata
       if (cluster.inNamespace(NET_CONFIG, namespace).length === 0) return []
-      const names = cluster
-        .derive(cloudSubnets)
-        .filter((cloudSubnet) => cloudSubnet.namespace === namespace)
-        .map((cloudSubnet) => `${cloudSubnet.network}/${cloudSubnet.subnet}`)
+      const subnets = cluster.derive(cloudSubnets).filter((cloudSubnet) => cloudSubnet.namespace === namespace)
       // The operator compares names case-insensitively.
-      const known = new Set(names.map((name) => name.toLowerCase()))
+      const names = new Set(subnets.map((cloudSubnet) => `${cloudSubnet.network}/${cloudSubnet.subnet}`.toLowerCase()))
       return getList(about, 'spec', 'networks').flatMap((request) => {
         const network = getString(request, 'name') ?? ''
         const subnet = getString(request, 'subnetName') ?? ''
-        if (known.has(`${network}/${subnet}`.toLowerCase())) return []
-        const facts = { network, subnet, known: closestMatch(`${network}/${subnet}`, names) }
-        return [{ about, path: 'spec.networks', facts }]
+        if (names.has(`${network}/${subnet}`.toLowerCase())) return []
+        return [
+          { about, path: 'spec.networks', facts: { network, subnet, known: closestSubnet(network, subnet, subnets) } },
+        ]
       })
     }),
 })
+
+/** Network and subnet are compared separately: a long name of a subnet does not make two networks similar. */
+function closestSubnet(network: string, subnet: string, known: readonly CloudSubnet[]): string | undefined {
+  const meant = closestNetwork(
+    network,
+    known.map((cloudSubnet) => cloudSubnet.network),
+  )
+  const ofNetwork = known
+    .filter((cloudSubnet) => cloudSubnet.network === meant)
+    .map((cloudSubnet) => cloudSubnet.subnet)
+  const name = closestNetwork(subnet, ofNetwork)
+  return name === undefined ? undefined : `${meant}/${name}`
+}
 
 /** IPSets that wait for addresses, and why. */
 function waitingIpSets(cluster: ClusterState): readonly { readonly object: KubeObject; readonly cause: string }[] {

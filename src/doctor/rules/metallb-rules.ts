@@ -10,6 +10,7 @@ import type { ClusterState } from '../cluster-state.ts'
 import {
   advertises,
   BGP,
+  cloudByPrefix,
   findPoolByAddress,
   formatRanges,
   L2,
@@ -18,6 +19,7 @@ import {
   poolOwner,
   pools,
 } from '../facts/address-pools.ts'
+import { missingPool, suggestPool } from '../facts/cloud-pools.ts'
 import { holdersByAddress, type LoadBalancer, loadBalancers } from '../facts/load-balancers.ts'
 import * as problems from '../findings/metallb-findings.ts'
 import { links, type Rule, type RuleMatch, rule } from '../rule.ts'
@@ -234,8 +236,7 @@ const unknownPoolAdvertised = rule({
   also: [L2, BGP],
   link: links.metallbL2,
   match: (cluster) => {
-    const names = cluster.derive(pools).map(({ name }) => name)
-    const known = new Set(names)
+    const known = new Set(cluster.derive(pools).map(({ name }) => name))
     return [...cluster.all(L2), ...cluster.all(BGP)].flatMap((advertisement) =>
       advertisedPools(advertisement)
         .filter((pool) => !known.has(pool))
@@ -245,12 +246,27 @@ const unknownPoolAdvertised = rule({
           facts: {
             advertisement: advertisement.metadata.name,
             pool,
-            known: names.find((name) => name.endsWith(`-${pool}`)) ?? closestMatch(pool, names),
+            known: suggestAdvertised(pool, advertisement, cluster),
           },
+          dependsOn: [missingPool(pool, cluster)],
         })),
     )
   },
 })
+
+/** The pool that was probably intended; if the cloud is unknown, only one that belongs to no cloud. */
+function suggestAdvertised(pool: string, { metadata }: KubeObject, cluster: ClusterState): string | undefined {
+  const cloud =
+    cloudByPrefix(pool, cluster) ??
+    cloudByPrefix(metadata.name, cluster) ??
+    [...cluster.clouds].find((namespace) => metadata.name.endsWith(`-${namespace}`))
+  if (cloud !== undefined) return suggestPool(pool, cloud, cluster)
+  const free = cluster.derive(pools).filter((candidate) => poolOwner(candidate, cluster) === undefined)
+  return closestMatch(
+    pool,
+    free.map(({ name }) => name),
+  )
+}
 
 function advertisedPools(advertisement: KubeObject): readonly string[] {
   return asStrings(asRecord(advertisement['spec'])['ipAddressPools'])

@@ -4,7 +4,6 @@ import type { AddressFault } from '../../addresses/audit-addresses.ts'
 import { groupBy } from '../../api/collections.ts'
 import { attachedNetworks, requestedNetworks } from '../../api/pod-networks.ts'
 import { getField, getString } from '../../api/raw-object.ts'
-import { closestMatch } from '../../errors/closest-match.ts'
 import { parseAddress } from '../../net/address.ts'
 import { cidrRange, parseCidr } from '../../net/cidr.ts'
 import { rangeCovers } from '../../net/range.ts'
@@ -13,6 +12,7 @@ import { readAttachment } from '../../site/import/attachment.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import { auditCluster, OVERLAP } from '../facts/address-audit.ts'
 import { attachments, IP_POOL, isPoolOf, NAD, podAddresses, podSpans } from '../facts/attachments.ts'
+import { closestNetwork } from '../facts/cloud-pools.ts'
 import { knownInterfaces, POLICY, STATE } from '../facts/interfaces.ts'
 import { formatEvidence } from '../facts/load-balancers.ts'
 import * as problems from '../findings/multus-findings.ts'
@@ -41,7 +41,7 @@ const masterMissing = rule({
       // Attachments outside the clouds may use interfaces that nmstate does not manage.
       const { master } = read
       if (master === undefined || !known.isMissing(master) || !cluster.clouds.has(namespace)) return []
-      const facts = { master, known: closestMatch(master, known.names) }
+      const facts = { master, known: known.closest(master) }
       return [{ about: object, path: 'spec.config', facts, dependsOn: cluster.all(POLICY) }]
     })
   },
@@ -58,7 +58,7 @@ const attachmentMissing = rule({
         .filter(({ namespace, name }) => !cluster.get(NAD, name, namespace))
         .map(({ namespace, name }) => {
           const names = cluster.inNamespace(NAD, namespace).map(({ metadata }) => metadata.name)
-          const facts = { pod: pod.metadata.name, network: name, namespace, known: closestMatch(name, names) }
+          const facts = { pod: pod.metadata.name, network: name, namespace, known: closestNetwork(name, names) }
           return { about: pod, facts, evidence: podSandboxEvents(cluster, pod) }
         }),
     )

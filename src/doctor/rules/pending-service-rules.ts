@@ -2,19 +2,19 @@
 
 import { groupBy } from '../../api/collections.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { closestMatch } from '../../errors/closest-match.ts'
 import type { Problem } from '../../errors/finding.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import {
+  findPool,
   formatRanges,
   lowestFreeAddress,
   POOL,
-  type Pool,
   poolOwner,
   poolSize,
   pools,
   serves,
 } from '../facts/address-pools.ts'
+import { expectedPool, metallbNamespace, missingPool, suggestPool } from '../facts/cloud-pools.ts'
 import {
   allocationFailure,
   formatEvidence,
@@ -54,7 +54,7 @@ function pendingRule<K extends Kind, P>(
           ...facts(cause, service, cluster),
         },
         evidence: formatEvidence(allocationFailure(service, cluster)),
-        dependsOn: servingPools(cause),
+        dependsOn: explainingPools(cause, service, cluster),
       }))
   return rule({
     id: `metallb/pending-${id}`,
@@ -67,57 +67,71 @@ function pendingRule<K extends Kind, P>(
   })
 }
 
-/** A wrong pool explains why it does not serve a Service. */
-function servingPools(cause: PendingCause): readonly KubeObject[] {
-  return cause.kind === 'not-served' ? [cause.pool.object] : []
+/** Pools whose faults explain why a Service has no address; the pool that it needs may be missing. */
+function explainingPools(cause: PendingCause, service: LoadBalancer, cluster: ClusterState): readonly KubeObject[] {
+  switch (cause.kind) {
+    case 'not-served':
+      return [cause.pool.object]
+    case 'unknown-pool':
+    case 'other-pool':
+      return [findPool(cluster, cause.requestedPool)?.object ?? missingPool(cause.requestedPool, cluster)]
+    case 'not-in-pool': {
+      const needed = neededPool(service, cause.asked, cluster)
+      return needed === undefined ? [] : [findPool(cluster, needed)?.object ?? missingPool(needed, cluster)]
+    }
+    default:
+      return []
+  }
 }
 
-/** The pool of this cloud that was probably intended. */
-function suggestPool(service: LoadBalancer, cluster: ClusterState, like: string | undefined): string | undefined {
-  const cloudPools = cluster
-    .derive(pools)
-    .filter((pool) => serves(pool, service.object) && poolOwner(pool, cluster) === service.namespace)
-    .map(({ name }) => name)
-  if (like === undefined) return cloudPools[0]
-  const network = like.split('-').at(-1) ?? like
-  return (
-    cloudPools.find((name) => name === `${service.namespace}-${like}` || name.endsWith(`-${network}`)) ??
-    closestMatch(like, cloudPools)
-  )
+/** The pool that a Service names, or that of the network of its address. */
+function neededPool({ pool, namespace }: LoadBalancer, asked: string, cluster: ClusterState): string | undefined {
+  return pool?.value ?? expectedPool(asked, namespace, cluster)
 }
 
-function metallbNamespace(cluster: ClusterState, pool?: Pool): string {
-  return (pool ?? cluster.derive(pools)[0])?.object.metadata.namespace ?? 'metallb-system'
+/** The pool of this cloud that was probably intended, if it serves the Service. */
+function ownPool(name: string | undefined, service: LoadBalancer, cluster: ClusterState): string | undefined {
+  const suggested = name === undefined ? undefined : suggestPool(name, service.namespace, cluster)
+  const pool = suggested === undefined ? undefined : findPool(cluster, suggested)
+  return pool && serves(pool, service.object) ? pool.name : undefined
 }
 
 export const pendingRules: readonly Rule[] = [
   pendingRule('unknown-pool', 'unknown-pool', problems.pendingUnknownPool, ({ requestedPool }, service, cluster) => ({
     pool: requestedPool,
-    nearest: suggestPool(service, cluster, requestedPool),
+    nearest: ownPool(requestedPool, service, cluster),
   })),
   pendingRule('not-served', 'not-for-namespace', problems.pendingNotForNamespace, (cause, service, cluster) => ({
     pool: cause.pool.name,
     asked: cause.asked,
     serves: cause.pool.namespaces.join(', ') || 'Services with other labels',
-    metallb: metallbNamespace(cluster, cause.pool),
-    cloudPool: suggestPool(service, cluster, cause.pool.name),
+    metallb: cause.pool.object.metadata.namespace ?? metallbNamespace(cluster),
+    owner: poolOwner(cause.pool, cluster),
+    cloudPool: ownPool(cause.pool.name, service, cluster),
   })),
   pendingRule('exhausted', 'exhausted', problems.pendingExhausted, ({ pool }, _service, cluster) => ({
     pool: pool.name,
     ranges: formatRanges(pool),
     size: String(poolSize(pool)),
-    metallb: metallbNamespace(cluster, pool),
+    metallb: pool.object.metadata.namespace ?? metallbNamespace(cluster),
   })),
-  pendingRule('not-in-pool', 'not-in-pool', problems.pendingNotInPool, ({ asked }, service, cluster) => ({
-    asked,
-    cloudPool: suggestPool(service, cluster, service.pool?.value),
-    metallb: metallbNamespace(cluster),
-  })),
-  pendingRule('other-pool', 'other-pool', problems.pendingOtherPool, ({ asked, requestedPool, pool }) => ({
-    asked,
-    wanted: requestedPool,
-    pool: pool.name,
-  })),
+  pendingRule('not-in-pool', 'not-in-pool', problems.pendingNotInPool, ({ asked }, service, cluster) => {
+    const needed = neededPool(service, asked, cluster)
+    const cloudPool = ownPool(needed, service, cluster)
+    const missing = cloudPool === undefined && needed !== undefined && !findPool(cluster, needed) ? needed : undefined
+    return { asked, cloudPool, missing, metallb: metallbNamespace(cluster) }
+  }),
+  pendingRule(
+    'other-pool',
+    'other-pool',
+    problems.pendingOtherPool,
+    ({ asked, requestedPool, pool }, service, cluster) => ({
+      asked,
+      wanted: requestedPool,
+      pool: pool.name,
+      meant: ownPool(requestedPool, service, cluster),
+    }),
+  ),
   pendingRule('port-clash', 'port-clash', problems.pendingPortClash, ({ asked, port, holder }) => ({
     asked,
     port,
@@ -131,7 +145,7 @@ export const pendingRules: readonly Rule[] = [
   })),
   pendingRule('stale', 'stale-annotation', problems.pendingStaleAnnotation, (cause, service, cluster) => {
     const stable = cause.annotation.replace('metallb.universe.tf/', 'metallb.io/')
-    const pool = suggestPool(service, cluster, service.pool?.value ?? cause.value)
+    const pool = ownPool(service.pool?.value ?? cause.value, service, cluster)
     const better = stable.endsWith('address-pool') ? pool : suggestAddress(pool, cluster)
     return { annotation: cause.annotation, value: cause.value, stable, better }
   }),
@@ -140,6 +154,8 @@ export const pendingRules: readonly Rule[] = [
     pools: cluster
       .derive(pools)
       .filter((pool) => serves(pool, service.object))
+      // A pool without a scope serves everyone, and may still be another cloud's.
+      .filter((pool) => (poolOwner(pool, cluster) ?? service.namespace) === service.namespace)
       .map(({ name }) => name),
   })),
   pendingRule('two-requests', 'two-wishes', problems.pendingTwoRequests, () => ({})),

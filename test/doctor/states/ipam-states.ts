@@ -91,6 +91,14 @@ export const ipamStates: readonly State[] = [
     says: ['internlapi/subnet1', 'did you mean internalapi/subnet1?'],
   },
   {
+    rule: 'ipam/network-unknown',
+    when: 'the NetConfig lacks a network, and has one with another number',
+    objects: changed(ipSet, spec({ networks: [{ name: 'internalapi2', subnetName: 'subnet1' }] })),
+    about: ipSet,
+    says: ['internalapi2/subnet1'],
+    never: ['did you mean'],
+  },
+  {
     rule: 'ipam/hosts-exhausted',
     when: 'the only address of the range is reserved',
     objects: changed(

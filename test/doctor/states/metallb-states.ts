@@ -53,7 +53,6 @@ export const metallbStates: readonly State[] = [
     ),
     about: 'IPAddressPool metallb-system/internalapi',
     says: ['has 172.28.0.80-172.28.0.90 for openstack2'],
-    beside: ['metallb/pending-not-in-pool'],
   },
   {
     rule: 'metallb/configuration-refused',
@@ -143,7 +142,25 @@ export const metallbStates: readonly State[] = [
     when: 'an old advertisement is left after the pools were renamed',
     objects: having(l2('internalapi-openstack', ['internalapi'], ['enp6s0.20'])),
     about: 'L2Advertisement metallb-system/internalapi-openstack',
-    says: ['refers to pool internalapi', '-internalapi'],
+    says: ['refers to pool internalapi', 'set spec.ipAddressPools to openstack-internalapi'],
+  },
+  {
+    rule: 'metallb/advertises-unknown-pool',
+    when: 'an old advertisement does not tell its cloud',
+    objects: having(l2('internalapi', ['internalapi'], ['enp6s0.20'])),
+    about: 'L2Advertisement metallb-system/internalapi',
+    says: ['refers to pool internalapi', 'stackloom up --stage metallb-config'],
+    never: ['openstack-internalapi', 'openstack2-internalapi'],
+  },
+  {
+    rule: 'metallb/advertises-unknown-pool',
+    when: 'the pool of one of two clouds was deleted',
+    objects: without('IPAddressPool metallb-system/openstack-internalapi').filter(
+      ({ kind, metadata }) => kind !== 'Service' || metadata.namespace !== 'openstack',
+    ),
+    about: 'L2Advertisement metallb-system/openstack-internalapi',
+    says: ['refers to pool openstack-internalapi', 'stackloom up --stage metallb-config'],
+    never: ['openstack2', 'ctlplane'],
   },
   {
     rule: 'metallb/open-pool',
@@ -187,6 +204,21 @@ export const metallbStates: readonly State[] = [
     says: ['is planned but does not exist'],
   },
   {
+    rule: 'metallb/pool-not-planned',
+    when: 'a planned pool is gone, and its Services and its advertisement remain',
+    objects: [
+      pool('other', ['203.0.113.1'], ['elsewhere']),
+      l2('openstack-internalapi', ['openstack-internalapi'], []),
+      service('openstack/keystone-internal', {
+        annotations: requests('openstack-internalapi', { 'metallb.io/loadBalancerIPs': '172.17.0.80' }),
+      }),
+      service('openstack/glance-internal', { annotations: requests('openstack-internalapi') }),
+    ],
+    plan: onlyInternalapi(),
+    about: 'IPAddressPool metallb-system/openstack-internalapi',
+    says: ['is planned but does not exist'],
+  },
+  {
     rule: 'metallb/bridge-port-advertised',
     when: 'the NIC of an advertisement became a bridge port',
     objects: changed(
@@ -213,7 +245,9 @@ export const metallbStates: readonly State[] = [
     when: 'the interface of an advertisement is misspelt',
     objects: changed('L2Advertisement metallb-system/openstack-internalapi', spec({ interfaces: ['enp6s0.200'] })),
     about: 'L2Advertisement metallb-system/openstack-internalapi',
-    says: ['enp6s0.200, which no node has', 'enp6s0.20'],
+    says: ['enp6s0.200, which no node has'],
+    // Another VLAN is another network.
+    never: ['there is'],
   },
   {
     rule: 'metallb/leader-without-interface',

@@ -60,6 +60,8 @@ export const multusStates: readonly State[] = [
     ),
     about: 'NetworkAttachmentDefinition openstack/storage',
     says: ['enp6s0.21, which no node has'],
+    // The VLAN of another network.
+    never: ['enp6s0.20'],
   },
   {
     rule: 'multus/attachment-missing',

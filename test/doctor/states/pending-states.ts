@@ -2,12 +2,21 @@
 import type { KubeObject } from '../../../src/api/object.ts'
 import { healthy } from '../healthy-cluster.ts'
 import { allocationFailed, pool, requests, type ServiceOptions, service } from '../objects.ts'
-import { changed, having, replaced, type State } from '../state.ts'
+import { changed, having, meta, replaced, type State, without } from '../state.ts'
 
 const waiting = (name: string, words: ServiceOptions, why?: string): readonly KubeObject[] => {
   const pending = service(name, words)
   return why === undefined ? [pending] : [pending, allocationFailed(pending, why)]
 }
+
+/** The pool for internalapi of a cloud is gone: MetalLB takes the addresses away. */
+const withoutPool = (namespace: string): readonly KubeObject[] =>
+  without(`IPAddressPool metallb-system/${namespace}-internalapi`).map((object) =>
+    object.kind === 'Service' && object.metadata.annotations?.['metallb.io/address-pool'] === `${namespace}-internalapi`
+      ? { ...object, status: {} }
+      : object,
+  )
+const similarPool = pool('openstack-internalapis', ['172.18.0.80-172.18.0.90'], ['openstack'])
 
 const glance = 'openstack2/glance-internal'
 
@@ -87,7 +96,67 @@ export const pendingStates: readonly State[] = [
       }),
     ),
     about: `Service ${glance}`,
-    says: ['172.27.0.89 is in pool openstack2-internalapi', 'metallb.io/address-pool=openstack2-internalapi'],
+    says: ['172.27.0.89 is in pool openstack2-internalapi', 'it must be in openstack2-ctlplane'],
+    never: ['annotate'],
+  },
+  {
+    rule: 'metallb/pending-other-pool',
+    when: 'the pool of the requested address has the name of the upstream samples on the Service',
+    objects: having(
+      ...waiting(glance, { annotations: requests('internalapi', { 'metallb.io/loadBalancerIPs': '172.27.0.89' }) }),
+    ),
+    about: `Service ${glance}`,
+    says: ['metallb.io/address-pool=openstack2-internalapi'],
+  },
+  {
+    rule: 'metallb/pending-unknown-pool',
+    when: 'the pool of a network was deleted, and a pool of another network has a similar name',
+    objects: [
+      ...without('L2Advertisement metallb-system/openstack-internalapi', withoutPool('openstack')).filter(
+        ({ kind, metadata }) => kind !== 'Service' || metadata.namespace !== 'openstack',
+      ),
+      similarPool,
+      ...waiting('openstack/glance-internal', { annotations: requests('openstack-internalapi') }),
+    ],
+    about: 'Service openstack/glance-internal',
+    says: ['there is no pool openstack-internalapi', 'stackloom up --stage metallb-config'],
+    never: ['internalapis', 'openstack2'],
+  },
+  {
+    rule: 'metallb/pending-not-in-pool',
+    when: 'the pool of a network was deleted',
+    objects: [...withoutPool('openstack'), similarPool],
+    about: 'Service openstack/keystone-internal',
+    says: ['pool openstack-internalapi does not exist', 'stackloom up --stage metallb-config'],
+    never: ['internalapis', 'ctlplane', 'openstack2'],
+    beside: ['metallb/advertises-unknown-pool'],
+  },
+  {
+    rule: 'metallb/pending-not-in-pool',
+    when: 'the pool of the network of an address was deleted, and the Service names none',
+    objects: changed(
+      'Service openstack/keystone-internal',
+      meta({ annotations: { 'metallb.io/loadBalancerIPs': '172.17.0.80' } }),
+      withoutPool('openstack'),
+    ),
+    about: 'Service openstack/keystone-internal',
+    says: ['pool openstack-internalapi does not exist'],
+    never: ['ctlplane', 'openstack2'],
+    beside: ['metallb/advertises-unknown-pool'],
+  },
+  {
+    rule: 'metallb/pending-not-for-namespace',
+    when: "the cloud's own pool was deleted, and its Service requests another cloud's",
+    objects: [
+      ...withoutPool('openstack2').filter(
+        ({ kind, metadata }) =>
+          metadata.name !== 'openstack2-internalapi' && (kind !== 'Service' || metadata.namespace !== 'openstack2'),
+      ),
+      ...waiting(glance, { annotations: requests('openstack-internalapi') }),
+    ],
+    about: `Service ${glance}`,
+    says: ['openstack-internalapi belongs to openstack', 'stackloom up --stage metallb-config'],
+    never: ['patch'],
   },
   {
     rule: 'metallb/pending-port-clash',
@@ -155,6 +224,19 @@ export const pendingStates: readonly State[] = [
     objects: having(...waiting(glance, {}, 'no available IPs')),
     about: `Service ${glance}`,
     says: ['requests no pool', 'openstack2-internalapi'],
+    never: ['openstack-internalapi'],
+  },
+  {
+    rule: 'metallb/pending-nobody-serves',
+    when: "a slot was rendered without annotations, and another cloud's pool serves everyone",
+    objects: having(
+      pool('openstack-internalapi', ['172.17.0.80-172.17.0.90']),
+      ...waiting(glance, {}, 'no available IPs'),
+    ),
+    about: `Service ${glance}`,
+    says: ['openstack2-internalapi'],
+    never: ['openstack-internalapi'],
+    beside: ['metallb/open-pool'],
   },
   {
     rule: 'metallb/pending-two-wishes',
