@@ -103,7 +103,7 @@ export async function planFromFiles(options: PlanningOptions, io: Io, parts: Pla
   // A plan with errors has no documents, so nothing is known of acceptances for them.
   const codes = hasErrors(plan.findings) ? planCodes : new Set([...planCodes, ...renderCodes])
   const judged = judge(found, site.accept, { locate, judges: (code) => codes.has(code) })
-  const findings = options.locked && stale ? [...judged, outdatedFinding(changes, locate(['spec', 'clouds']))] : judged
+  const findings = options.locked && stale ? [...judged, outdatedFinding(changes, plan, locate)] : judged
   return { plan: { ...plan, findings }, before, lock, changes, lockText, lockFile, stale, findings, locate }
 }
 
@@ -169,12 +169,20 @@ async function readSlots(
   return findBuiltInTable(before.crd) ?? lockedSlots(before) ?? builtInTable(await clusterRelease?.())
 }
 
-function outdatedFinding(changes: readonly Change[], where: FileLocation | undefined): Finding {
-  const decisions = changes.map((change) =>
-    isWhole(change) ? describeSubject(change) : `${describeSubject(change)} ${change.to ?? ''}`.trim(),
+/** At the first cloud that the lock lacks something of: services for reviews show a finding at the lines that changed. */
+function outdatedFinding(changes: readonly Change[], { clouds }: Plan, locate: Planning['locate']): Finding {
+  const isGone = ({ to, what }: Change): boolean => to === undefined || (what === 'cloud' && to === 'leaving')
+  const decisions = changes.filter((change) => !isGone(change))
+  const missing = decisions.map((change) =>
+    isWhole(change) ? describeSubject(change) : `${describeSubject(change)} ${change.to}`,
   )
-  const listed = decisions.length === 0 ? 'the slot table' : listFirst(decisions)
-  return finding(lockOutdated, { count: Math.max(changes.length, 1), listed }, { where })
+  const left = changes.filter(isGone).map(describeSubject)
+  const cloud = clouds.find(({ name }) => name === decisions[0]?.cloud)
+  return finding(
+    lockOutdated,
+    { missing: changes.length === 0 ? 'the slot table' : listFirst(missing), left: listFirst(left) },
+    { where: locate(cloud?.from.path ?? ['spec', 'clouds']) },
+  )
 }
 
 /** Writes the lock if it changed and the plan has no errors; fails if another process wrote it after it was read. */

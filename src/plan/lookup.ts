@@ -171,15 +171,19 @@ function findReserved({ from }: Plan, address: Address): readonly ReservedAnswer
 
 /**
  * A slot, node, host or endpoint by its name, or by a DNS name of a host; if none has it, by the first part of the
- * name (the slots of a service, a host without its domain) or by the Service of a slot.
+ * name (the slots of a service, a host without its domain) or by the Service of a slot; then by the beginning of that.
  */
 function findName(plan: Plan, name: string): readonly NameAnswer[] {
-  const exact = listAddresses(plan, ({ holder, dns }) => holder === name || dns.includes(name))
-  const addresses =
-    exact.length > 0
-      ? exact
-      : listAddresses(plan, ({ holder, service }) => holder.split('.')[0] === name || service === name)
-  return addresses.length > 0 ? [{ kind: 'name', name, addresses }] : []
+  const meanings: readonly ((names: HolderNames) => boolean)[] = [
+    ({ holder, dns }) => holder === name || dns.includes(name),
+    ({ holder, service }) => holder.split('.')[0] === name || service === name,
+    ({ service }) => service?.startsWith(`${name}-`) === true,
+  ]
+  for (const isMeant of meanings) {
+    const addresses = listAddresses(plan, isMeant)
+    if (addresses.length > 0) return [{ kind: 'name', name, addresses }]
+  }
+  return []
 }
 
 interface HolderNames {

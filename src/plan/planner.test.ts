@@ -3,6 +3,7 @@ import { listCodes, type PartialSiteSpec, planSpec } from '../../test/site.ts'
 import { diffLocks } from './changes.ts'
 import { readLock } from './lock-file.ts'
 import type { Plan, PlannedNetwork } from './plan.ts'
+import { builtInTable } from './slots/built-in-crds.ts'
 import { writeLock } from './written-lock.ts'
 
 const two: PartialSiteSpec = {
@@ -388,6 +389,12 @@ describe('the lock', () => {
     const { lock } = planSpec(two)
     expect(listCodes(planSpec(two, { lock: { ...lock, site: 'production' } }))).toEqual(['SL2408'])
     expect(listCodes(planSpec(two, { lock: { ...lock, crd: 'sha256:other' } }))).toEqual(['SL2409'])
+    const { crd } = builtInTable('18.0-fr4')
+    expect(planSpec(two, { lock: { ...lock, crd } }).findings.map(({ message }) => message)).toEqual([
+      expect.stringMatching(
+        /^the lock was made for the control plane CRD of 18\.0-fr4, this plan uses that of 18\.0-fr6/,
+      ),
+    ])
   })
 
   it('classifies each change by its risk', () => {

@@ -31,6 +31,7 @@ import { forget, type HolderKind, holderKinds, isInLock, type Lock, lockEntries 
 import type { Plan } from './plan.ts'
 import { findRelease, loadReleases } from './release/releases.ts'
 import { type CloudRequest, readCloudRequest, readNetworkRequests } from './requests.ts'
+import { describeCrd } from './slots/built-in-crds.ts'
 import * as slotProblems from './slots/findings.ts'
 import { slotUses } from './slots/slot-uses.ts'
 import type { SlotTable } from './slots/slots.ts'
@@ -286,8 +287,8 @@ function lockFindings(
     const listOnly = (slotLines: readonly string[], others: readonly string[]): string =>
       slotLines.filter((line) => !others.includes(line)).join(', ')
     const facts = {
-      locked: before.crd.slice(0, 19),
-      used: slots.crd.slice(0, 19),
+      locked: describeCrd(before.crd),
+      used: describeCrd(slots.crd),
       added: listOnly(used, old),
       removed: listOnly(old, used),
     }

@@ -85,6 +85,11 @@ describe('stackloom ip', () => {
     expect(io.out()).toMatch(/^172\.17\.0\.80 +rhoso1 +internalapi +vip keystone\.internal$/m)
   })
 
+  it('finds a VIP by the program that the name of its Service begins with', async () => {
+    const { io } = await run('ip', 'dnsmasq')
+    expect(io.out()).toMatch(/ctlplane +vip dns$/m)
+  })
+
   it('finds the networks of the cluster itself', async () => {
     expect((await run('ip', '172.30.0.10')).io.out()).toBe(
       "172.30.0.10 is in the cluster's services network 172.30.0.0/16\n",

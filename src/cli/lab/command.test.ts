@@ -44,6 +44,13 @@ describe('stackloom lab', () => {
     expect(JSON.parse(readFileSync(path.join(cwd, 'my.schema.json'), 'utf8'))).toMatchObject({ title: 'Lab' })
   })
 
+  it('init writes the file for a machine that is too small, and says what to reduce in it', async () => {
+    const { code, err } = await run('init', '--preset', 'three-node', '--memory', '36GiB')
+    expect(code).toBe(1)
+    expect(err).toMatch(/^lab\.yaml:\d+:\d+: error SL8101: /m)
+    expect(readFileSync(path.join(cwd, 'lab.yaml'), 'utf8')).toContain('36GiB')
+  })
+
   it('init asks one question at a time, with the values of the preset as defaults', async () => {
     const asked: [string, string][] = []
     const questions: Prompter = {

@@ -7,6 +7,7 @@ import { defaultAnswers, type PresetAnswers, presetNames, renderPreset } from '.
 import { readLab } from '../../lab/read-lab.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import { refuseExisting, writeNewFile } from '../files.ts'
+import { printFindings } from '../output/findings.ts'
 import { type AnswerCheck, createAnswers, openPrompter, type Prompter } from '../questions.ts'
 import { schemaFileName, writeSchema } from '../schema/schema-file.ts'
 
@@ -41,8 +42,8 @@ export function defineInit(parent: Command, { io, act }: CommandContext, questio
         const { answers, assumed } = await gatherLabAnswers(options, prompter)
         const schema = schemaFileName(file)
         const text = renderPreset(answers, schema)
-        const { findings } = readLab(text, file)
-        if (hasErrors(findings)) throw new Failure(findings, 2)
+        const { lab, findings } = readLab(text, file)
+        if (!lab) throw new Failure(findings, 2)
         if (assumed.length > 0)
           io.stderr(`assumed, because no option gives it:\n${assumed.map((line) => `  ${line}\n`).join('')}`)
         if (schema === undefined) io.stdout(text)
@@ -51,7 +52,12 @@ export function defineInit(parent: Command, { io, act }: CommandContext, questio
           await writeSchema('lab', path.join(path.dirname(file), schema), io)
           io.stderr(`${file} is written. Next: stackloom lab check -f ${file}\n`)
         }
-        return 0
+        // A machine that does not suffice for the preset is no reason to lose the answers: the file is changed next.
+        printFindings(
+          findings.filter(({ severity }) => severity === 'error'),
+          io,
+        )
+        return hasErrors(findings) ? 1 : 0
       }),
     )
 }

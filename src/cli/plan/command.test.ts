@@ -158,6 +158,21 @@ describe('stackloom plan', () => {
     expect((await run('plan --check')).code).toBe(0)
   })
 
+  it('with --check annotates the cloud that the lock lacks, and names one that has left the file', async () => {
+    const third = two.replace('- name: rhoso2', '- {name: rhoso3, namespace: openstack3}\n  - name: rhoso2')
+    expect(third).not.toBe(two)
+    writeFileSync(file('site.yaml'), two)
+    await run('plan')
+    writeFileSync(file('site.yaml'), third)
+    const added = await run('plan --check -o github')
+    expect(added.code).toBe(1)
+    const line = third.split('\n').findIndex((text) => text.includes('rhoso3')) + 1
+    expect(added.io.out()).toMatch(new RegExp(`^::error file=site.yaml,line=${line},.*SL2403.*it lacks rhoso3`, 'm'))
+    await run('plan')
+    writeFileSync(file('site.yaml'), two)
+    expect((await run('plan --check')).io.err()).toContain('the lock is not up to date: it still has rhoso3')
+  })
+
   it('with --locked fails instead of adding a decision', async () => {
     writeFileSync(file('site.yaml'), two)
     const { code, io } = await run('plan --locked')

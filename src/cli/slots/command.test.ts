@@ -78,6 +78,12 @@ describe('stackloom slots', () => {
     expect(uses[1]?.find((use) => use.name === 'keystone.internal')?.addresses).toEqual(['172.27.0.80'])
   })
 
+  it('says which addresses the site file pins', async () => {
+    const { out } = await run('-f', 'examples/two-clouds.yaml')
+    expect(out()).toMatch(/^rhoso1 +rabbitmq\.rabbitmq +internalapi 172\.17\.0\.85 +`vips` of the site file pins it$/m)
+    expect(out()).toMatch(/^rhoso1 +keystone\.internal +internalapi \S+ +shares the address of its network$/m)
+  })
+
   it('prints names that a site file can pin', async () => {
     const file = path.join(folder, 'site.yaml')
     await writeFile(file, siteText({}))

@@ -1,5 +1,6 @@
 /** `stackloom slots`: lists every slot of the control plane's CRD, what it gets and why, and the slots that are not covered. */
 import type { Command } from 'commander'
+import { getOwn } from '../../api/collections.ts'
 import type { ExitCode } from '../../errors/failure.ts'
 import type { PlannedCloud } from '../../plan/plan.ts'
 import type { SlotCoverage } from '../../plan/slots/slot-coverage.ts'
@@ -35,7 +36,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
 interface CloudSlots {
   readonly cloud: string
   readonly slots: readonly (SlotCoverage & {
-    readonly vips: readonly { readonly slot: string; readonly address: string }[]
+    readonly vips: readonly { readonly slot: string; readonly address: string; readonly isPinned: boolean }[]
   })[]
 }
 
@@ -62,7 +63,9 @@ async function listCoverage(table: SlotTable, options: Options, io: Io): Promise
     const vips = cloud.networks.flatMap((network) => network.vips)
     const all = of(cloud.from, plan.from.cluster.platform).map((slotCoverage) => {
       const names = new Set(slotCoverage.uses.map((use) => use.name))
-      const slotVips = vips.filter((vip) => names.has(vip.slot)).map(({ slot, address }) => ({ slot, address }))
+      const slotVips = vips
+        .filter((vip) => names.has(vip.slot))
+        .map(({ slot, address }) => ({ slot, address, isPinned: getOwn(cloud.from.file.vips, slot) !== undefined }))
       return { ...slotCoverage, vips: slotVips }
     })
     return { cloud: cloud.name, slots: all }
@@ -102,12 +105,12 @@ async function formatSlots(
   const header = [...(many ? ['CLOUD'] : []), 'SLOT', ...(wide ? ['PATH', 'SHAPE'] : []), 'GETS', 'WHY']
   const rows = clouds.flatMap(({ cloud, slots: all }) =>
     all.flatMap((slot) =>
-      listUses(slot).map(({ name, gets }) => [
+      listUses(slot).map(({ name, gets, why }) => [
         ...(many ? [cloud] : []),
         name,
         ...(wide ? [slot.path, slot.shape] : []),
         gets,
-        slot.why,
+        why,
       ]),
     ),
   )
@@ -115,11 +118,12 @@ async function formatSlots(
 }
 
 /** Each Service of the slot, by its name in `vips` of the site file; an empty slot by its path. */
-function listUses({ path, verdict, uses, vips }: CloudSlots['slots'][number]) {
-  if (uses.length === 0) return [{ name: shortenPath(path), gets: verdict }]
+function listUses({ path, verdict, uses, vips, why }: CloudSlots['slots'][number]) {
+  if (uses.length === 0) return [{ name: shortenPath(path), gets: verdict, why }]
   return uses.map(({ name, network }) => {
-    const addresses = vips.filter((vip) => vip.slot === name).map((vip) => vip.address)
-    return { name, gets: [network, addresses.join(', ')].join(' ').trim() }
+    const slotVips = vips.filter((vip) => vip.slot === name)
+    const gets = [network, slotVips.map(({ address }) => address).join(', ')].join(' ').trim()
+    return { name, gets, why: slotVips.some(({ isPinned }) => isPinned) ? '`vips` of the site file pins it' : why }
   })
 }
 
@@ -141,6 +145,7 @@ function toJson({ path, shape, service, verdict, uses, why, vips }: CloudSlots['
       network: use.network,
       alone: use.alone,
       addresses: vips.filter((vip) => vip.slot === use.name).map((vip) => vip.address),
+      pinned: vips.some((vip) => vip.slot === use.name && vip.isPinned),
     })),
   }
 }

@@ -47,8 +47,12 @@ export function placeNetworks(site: Site, requests: readonly NetworkRequest[], l
       mtu: settings.mtu ?? STANDARD_MTU,
     })
   }
+  const requested = new Set(segmented.map((request) => request.owner))
   for (const request of requests.filter(({ onCtlplaneBridge }) => onCtlplaneBridge)) {
-    const ctlplane = placements.get(`${request.cloud.name}/ctlplane`)
+    const owner = `${request.cloud.name}/ctlplane`
+    const ctlplane = placements.get(owner)
+    // Where no VLAN is left for ctlplane, that is the problem to solve.
+    if (!ctlplane && requested.has(owner)) continue
     if (!ctlplane?.bridge) {
       const where = locate(settingPathOrCloud(request, 'bridge'))
       findings.push(finding(noBridge, { owner: request.owner }, { where }))

@@ -17,12 +17,14 @@ export const wouldMove = problem<{ owner: string; cloud: string; summary: string
   remedy: ({ cloud }) => `undo the change, or move it on purpose: stackloom plan --allow-move ${cloud}`,
 })
 
-export const lockOutdated = problem<{ count: number; listed: string }>({
+export const lockOutdated = problem<{ missing: string; left: string }>({
   code: 'SL2403',
   severity: 'error',
-  message: ({ count, listed }) =>
-    `--locked is set, and the lock lacks ${count === 1 ? 'a decision' : `${count} decisions`}: ${listed}`,
-  remedy: () => 'run `stackloom plan` without --locked, and commit the lock',
+  message: ({ missing, left }) => {
+    const parts = [missing && `it lacks ${missing}`, left && `it still has ${left}`].filter(Boolean)
+    return `the lock is not up to date: ${parts.join(', and ')}`
+  },
+  remedy: () => 'run `stackloom plan` without --check and --locked, and commit the lock',
 })
 
 export const lockUnreadable = problem<{ file: string; reason: string }>({
@@ -83,8 +85,9 @@ export const slotsChanged = problem<{ locked: string; used: string; added: strin
   code: 'SL2409',
   severity: 'warning',
   message: ({ locked, used, added, removed }) =>
-    `the lock was made for the CRD ${locked}, this plan uses ${used}${added ? `; new slots: ${added}` : ''}${removed ? `; gone: ${removed}` : ''}`,
-  remedy: () => 'review the slots (`stackloom slots`); the new table is recorded when the plan is written',
+    `the lock was made for the control plane CRD of ${locked}, this plan uses that of ${used}${added ? `; new slots: ${added}` : ''}${removed ? `; gone: ${removed}` : ''}`,
+  remedy: () =>
+    'review the slots (`stackloom slots -f site.yaml`) and what would be applied (`stackloom diff`); the new table is recorded when the plan is written',
 })
 
 export const lockChanged = problem<{ file: string }>({

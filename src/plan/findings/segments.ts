@@ -66,7 +66,8 @@ export const vlansExhausted = problem<{ owner: string; first: number; last: numb
   code: 'SL2206',
   severity: 'error',
   message: ({ owner, first, last }) => `${owner} needs a VLAN, and ${first}-${last} are all taken`,
-  remedy: () => 'widen addressing.vlans, use a second NIC, or forget clouds that are gone',
+  remedy: () =>
+    'widen addressing.vlans, pin the `vlan` of networks (a pin may be outside the range), set networks that the cloud does not need to `false`, use a second NIC, or forget clouds that are gone',
 })
 
 export const nicNamesDiffer = problem<{ owner: string; nic: string; names: string }>({

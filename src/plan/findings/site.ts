@@ -143,5 +143,5 @@ export const ownerNotFound = problem<{ query: string; nearest: string | undefine
   severity: 'error',
   message: ({ query, nearest }) =>
     `${query} is neither a name nor in a subnet of this site${nearest ? `; did you mean ${nearest}?` : ''}`,
-  remedy: () => 'see the networks with `stackloom plan`, and the names with `stackloom plan -o json`',
+  remedy: () => 'see the networks with `stackloom plan`, and the names of VIPs with `stackloom slots -f site.yaml`',
 })

@@ -1,5 +1,5 @@
 /** The slot tables of the releases that are built in. */
-import { defaultReleaseName, findRelease, loadReleases } from '../release/releases.ts'
+import { defaultReleaseName, findRelease, type KnownRelease, loadReleases } from '../release/releases.ts'
 import { slotTable } from './slot-table.ts'
 import type { SlotTable } from './slots.ts'
 
@@ -13,6 +13,16 @@ export function builtInTable(name: string = defaultReleaseName()): SlotTable {
 
 /** The table of the release with this control plane CRD. */
 export function findBuiltInTable(crd: string | undefined): SlotTable | undefined {
-  const release = loadReleases().find(({ kinds }) => kinds['OpenStackControlPlane']?.crd === crd)
+  const [release] = releasesWith(crd)
   return release && slotTable(release)
+}
+
+/** The names of the releases that have this control plane CRD, or the beginning of its hash. */
+export function describeCrd(crd: string): string {
+  const names = releasesWith(crd).map(({ name }) => name)
+  return names.length > 0 ? names.join(' or ') : crd.slice(0, 19)
+}
+
+function releasesWith(crd: string | undefined): readonly KnownRelease[] {
+  return loadReleases().filter(({ kinds }) => kinds['OpenStackControlPlane']?.crd === crd)
 }
