@@ -199,10 +199,7 @@ function controlPlaneStage(deps: ApplyDeps, namespace: string, objects: readonly
     objects,
     related: controlPlaneKinds,
     namespace,
-    also: (context) => {
-      const readiness = deps.readiness(context, namespace)
-      return worst(readiness.around.all('Service').map((service) => liveReadiness(service, readiness)))
-    },
+    also: (context) => worst(context.around.all('Service').map((service) => liveReadiness(service, context))),
   })
 }
 

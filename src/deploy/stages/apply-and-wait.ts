@@ -49,7 +49,7 @@ export interface ApplyWork {
   readonly related?: readonly GroupVersionKind[]
   readonly namespace?: string
   /** Must be ready too before the stage ends; checked after the objects are applied. */
-  readonly also?: (context: StageContext) => Readiness
+  readonly also?: (context: ReadinessContext) => Readiness
   /** Reason to skip a stage without objects. */
   readonly empty?: string
 }
@@ -57,9 +57,9 @@ export interface ApplyWork {
 export function applyAndWait(deps: ApplyDeps, work: ApplyWork): StageWork {
   const { objects, related = [], namespace, also, empty } = work
   const kinds = [...distinctKinds(objects), ...related]
-  const judge = (applied: AppliedObjects, context: StageContext): Readiness => {
-    const readiness = appliedReadiness(objects, applied, deps.readiness(context, namespace))
-    return also ? worst([readiness, also(context)]) : readiness
+  const judge = (applied: AppliedObjects, around: ReadinessContext): Readiness => {
+    const readiness = appliedReadiness(objects, applied, around)
+    return also ? worst([readiness, also(around)]) : readiness
   }
   return {
     check: async (context): Promise<StageCheck> => {
@@ -67,7 +67,8 @@ export function applyAndWait(deps: ApplyDeps, work: ApplyWork): StageWork {
       await deps.view.watch(kinds, context)
       const changes = compareObjects(objects, deps.view.index()).filter(({ change }) => change !== 'unchanged')
       if (changes.length > 0) return { kind: 'needed', reason: `${changes.length} objects differ` }
-      if (judge(new Map(), context).kind !== 'ready') return { kind: 'needed', reason: 'not everything is ready' }
+      if (judge(new Map(), deps.readiness(context, namespace)).kind !== 'ready')
+        return { kind: 'needed', reason: 'not everything is ready' }
       return { kind: 'satisfied', reason: formatCount(objects) }
     },
     work: async (context) => {
@@ -75,7 +76,9 @@ export function applyAndWait(deps: ApplyDeps, work: ApplyWork): StageWork {
       const applied = await applyChanges(compareObjects(objects, deps.view.index()), deps, context)
       // A kind that was not served before may be served now.
       await deps.view.watch(kinds, context)
-      await waitUntilReady(() => judge(applied, context), deps.view, context, namespace)
+      const since = context.clock.now()
+      const check = (): Readiness => judge(applied, { ...deps.readiness(context, namespace), since })
+      await waitUntilReady(check, deps.view, context, namespace)
     },
   }
 }

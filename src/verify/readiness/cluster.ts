@@ -12,7 +12,7 @@ import {
 import type { SnapshotIndex } from '../../api/snapshot.ts'
 import { hasEndpoints } from './load-balancer.ts'
 import { latestEvent } from './object-events.ts'
-import { failed, progressing, type ReadinessRule, ready } from './verdict.ts'
+import { errorAgeMs, failed, progressing, type ReadinessRule, ready } from './verdict.ts'
 
 export const namespaceReadiness: ReadinessRule = (namespace) =>
   getString(namespace, 'status', 'phase') === 'Active'
@@ -59,7 +59,8 @@ export const tunedReadiness: ReadinessRule = (tuned) => {
 const CLASS = 'storage.k8s.io/StorageClass'
 const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class'
 
-export const claimReadiness: ReadinessRule = (claim, { around, now, grace }) => {
+export const claimReadiness: ReadinessRule = (claim, context) => {
+  const { around, now, grace } = context
   const phase = getString(claim, 'status', 'phase')
   const describe = `kubectl -n ${claim.metadata.namespace} describe pvc ${claim.metadata.name}`
   if (phase === 'Bound') return ready
@@ -70,7 +71,7 @@ export const claimReadiness: ReadinessRule = (claim, { around, now, grace }) => 
   if (missing && (getField(claim, 'spec', 'storageClassName') !== undefined || old))
     return failed(`${formatObjectName(claim)} ${missing}`, 'kubectl get storageclass')
   const event = latestEvent(claim, ['ProvisioningFailed', 'FailedBinding'], around)
-  if (event && ageMs(event.first, now) >= grace.allocationMs)
+  if (event && errorAgeMs(event.first, context) >= grace.allocationMs)
     return failed(`${formatObjectName(claim)} stays pending: ${event.message}`, describe)
   return progressing(`${formatObjectName(claim)} to be bound${event ? `: ${event.message}` : ''}`)
 }

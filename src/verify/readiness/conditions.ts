@@ -3,16 +3,17 @@
  * failure, because operators also report errors that the next reconcile may fix.
  */
 import type { Condition, KubeObject } from '../../api/object.ts'
-import {
-  ageMs,
-  describeCommand,
-  findCondition,
-  formatObjectName,
-  getConditions,
-  getNumber,
-} from '../../api/raw-object.ts'
+import { describeCommand, findCondition, formatObjectName, getConditions, getNumber } from '../../api/raw-object.ts'
 import { fieldDifferences } from '../field-differences.ts'
-import { failed, progressing, type Readiness, type ReadinessContext, type ReadinessRule, ready } from './verdict.ts'
+import {
+  errorAgeMs,
+  failed,
+  progressing,
+  type Readiness,
+  type ReadinessContext,
+  type ReadinessRule,
+  ready,
+} from './verdict.ts'
 
 /** Progressing when the status belongs to an older generation. */
 export function outdatedStatus(object: KubeObject): Readiness | undefined {
@@ -62,11 +63,11 @@ function isStale(object: KubeObject, { observedGeneration }: Condition): boolean
 /** A persistent error, preferably not `Ready`, which only repeats another condition. */
 export function persistentError(
   object: KubeObject,
-  { now, grace }: Pick<ReadinessContext, 'now' | 'grace'>,
+  context: Pick<ReadinessContext, 'now' | 'grace' | 'since'>,
 ): Condition | undefined {
   const errors = getConditions(object).filter(
     ({ status, severity, lastTransitionTime }) =>
-      status !== 'True' && severity === 'Error' && ageMs(lastTransitionTime, now) >= grace.errorMs,
+      status !== 'True' && severity === 'Error' && errorAgeMs(lastTransitionTime, context) >= context.grace.errorMs,
   )
   return errors.find(({ type }) => type !== 'Ready') ?? errors[0]
 }

@@ -55,6 +55,36 @@ describe('LoadBalancer Services', () => {
     })
   })
 
+  it('count a failure from before the apply from the apply', () => {
+    const old = refusal(3_600_000)
+    const since = (ms: number) => ({ since: Date.parse(ago(ms)) })
+    expect(judge(service([]), [old], since(0)).kind).toBe('progressing')
+    expect(judge(service([]), [old], since(defaultGrace.allocationMs - 1)).kind).toBe('progressing')
+    expect(judge(service([]), [old], since(defaultGrace.allocationMs)).kind).toBe('failed')
+  })
+
+  it('ignore events from before their pool was created', () => {
+    const asking = service([])
+    const annotations = { 'metallb.io/address-pool': 'openstack-internalapi' }
+    const subject = { ...asking, metadata: { ...asking.metadata, annotations } }
+    const pool = (name: string, ms: number) =>
+      object({
+        apiVersion: 'metallb.io/v1beta1',
+        kind: 'IPAddressPool',
+        namespace: 'metallb-system',
+        name,
+        metadata: { creationTimestamp: ago(ms) },
+      })
+    const before = { ...refusal(3_600_000), lastTimestamp: ago(1_800_000) }
+    expect(judge(subject, [before, pool('openstack-internalapi', 1_000)])).toEqual({
+      kind: 'progressing',
+      waits: 'Service openstack/keystone-internal to get its address',
+    })
+    const after = { ...before, lastTimestamp: ago(500) }
+    expect(judge(subject, [after, pool('openstack-internalapi', 1_000)]).kind).toBe('failed')
+    expect(judge(subject, [before, pool('openstack2-internalapi', 1_000)]).kind).toBe('failed')
+  })
+
   it('ignore events of a deleted Service of the same name', () => {
     const before = refusal(3_600_000)
     const about = { ...(before['involvedObject'] as object), uid: 'uid-of-the-old-one' }

@@ -1,17 +1,18 @@
 /** Readiness of Services: a LoadBalancer must have its planned address. Another address is a failure, because MetalLB keeps it. */
 import type { KubeObject } from '../../api/object.ts'
-import { ageMs, formatObjectName, getList, getString } from '../../api/raw-object.ts'
+import { formatObjectName, getList, getString } from '../../api/raw-object.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
-import { latestEvent } from './object-events.ts'
-import { failed, progressing, type ReadinessRule, ready } from './verdict.ts'
+import { latestEvent, type ObjectEvent } from './object-events.ts'
+import { errorAgeMs, failed, progressing, type ReadinessContext, type ReadinessRule, ready } from './verdict.ts'
 
-export const serviceReadiness: ReadinessRule = (service, { around, now, grace, planned }) => {
+export const serviceReadiness: ReadinessRule = (service, context) => {
+  const { around, grace, planned } = context
   if (getString(service, 'spec', 'type') !== 'LoadBalancer') return ready
   const assigned = ingressAddresses(service)
   const describe = `kubectl -n ${service.metadata.namespace} describe service ${service.metadata.name}`
   if (assigned.length === 0) {
-    const event = latestEvent(service, ['AllocationFailed', 'PoolExhausted', 'LoadBalancerFailed'], around)
-    if (event && ageMs(event.first, now) >= grace.allocationMs)
+    const event = currentFailure(service, around)
+    if (event && errorAgeMs(event.first, context) >= grace.allocationMs)
       return failed(`${formatObjectName(service)} has no address: ${event.message}`, describe)
     return progressing(`${formatObjectName(service)} to get its address${event ? `: ${event.message}` : ''}`)
   }
@@ -24,6 +25,16 @@ export const serviceReadiness: ReadinessRule = (service, { around, now, grace, p
   return foreign.length === 0
     ? ready
     : failed(`${formatObjectName(service)} has ${foreign.join(', ')}, which is not planned for this cloud`, describe)
+}
+
+/** MetalLB reports a failure again when pools change, so an event from before the pool was created says nothing about it. */
+function currentFailure(service: KubeObject, around: ReadinessContext['around']): ObjectEvent | undefined {
+  const event = latestEvent(service, ['AllocationFailed', 'PoolExhausted', 'LoadBalancerFailed'], around)
+  const { annotations = {} } = service.metadata
+  const name = annotations['metallb.io/address-pool'] ?? annotations['metallb.universe.tf/address-pool']
+  const pool = around.all('metallb.io/IPAddressPool').find(({ metadata }) => metadata.name === name)
+  const created = Date.parse(pool?.metadata.creationTimestamp ?? '')
+  return event && Date.parse(event.last ?? '') < created ? undefined : event
 }
 
 export function ingressAddresses(service: KubeObject): readonly string[] {

@@ -1,8 +1,9 @@
 /** Readiness of Subscriptions and ClusterServiceVersions. */
 import type { Condition, KubeObject } from '../../api/object.ts'
-import { ageMs, describeCommand, findCondition, formatObjectName, getString } from '../../api/raw-object.ts'
+import { describeCommand, findCondition, formatObjectName, getString } from '../../api/raw-object.ts'
 import {
   applyRule,
+  errorAgeMs,
   failed,
   progressing,
   type Readiness,
@@ -35,12 +36,12 @@ export const subscriptionReadiness: ReadinessRule = (subscription, context) => {
 function isPassing(
   { reason, message = '', lastTransitionTime }: Condition,
   subscription: KubeObject,
-  { now, grace }: ReadinessContext,
+  context: ReadinessContext,
 ): boolean {
   const isMissing = findCondition(subscription, 'CatalogSourcesUnhealthy')?.status === 'True'
   const isEmpty = message.includes('no operators found from catalog') && !isMissing
   const since = lastTransitionTime ?? subscription.metadata.creationTimestamp
-  return (reason === 'ErrorPreventedResolution' || isEmpty) && ageMs(since, now) < grace.errorMs
+  return (reason === 'ErrorPreventedResolution' || isEmpty) && errorAgeMs(since, context) < context.grace.errorMs
 }
 
 function pendingInstall(subscription: KubeObject, catalog: string | undefined): Readiness {

@@ -31,6 +31,12 @@ describe('OpenStack kinds', () => {
     })
   })
 
+  it('count an error from before the apply from the apply', () => {
+    const old = controlPlane([condition('Ready', 'False'), error(86_400_000)])
+    expect(judge(old, [], { since: Date.parse(ago(1_000)) }).kind).toBe('progressing')
+    expect(judge(old, [], { since: Date.parse(ago(defaultGrace.errorMs)) }).kind).toBe('failed')
+  })
+
   it('do not fail for being slow', () => {
     const slow = condition('Ready', 'False', { severity: 'Info', lastTransitionTime: ago(86_400_000), message: 'x' })
     expect(judge(controlPlane([slow])).kind).toBe('progressing')

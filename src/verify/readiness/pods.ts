@@ -1,16 +1,16 @@
 /** Readiness of Pods: images, crashes and scheduling. */
 import type { KubeObject } from '../../api/object.ts'
-import {
-  ageMs,
-  findCondition,
-  formatObjectName,
-  getField,
-  getList,
-  getNumber,
-  getString,
-} from '../../api/raw-object.ts'
+import { findCondition, formatObjectName, getField, getList, getNumber, getString } from '../../api/raw-object.ts'
 import { quoteShellWord } from '../../errors/shell-words.ts'
-import { failed, progressing, type Readiness, type ReadinessContext, type ReadinessRule, ready } from './verdict.ts'
+import {
+  errorAgeMs,
+  failed,
+  progressing,
+  type Readiness,
+  type ReadinessContext,
+  type ReadinessRule,
+  ready,
+} from './verdict.ts'
 
 const IMAGE_REASONS = ['ImagePullBackOff', 'ErrImagePull', 'InvalidImageName', 'ErrImageNeverPull']
 const CONFIG_REASONS = ['CreateContainerConfigError', 'CreateContainerError']
@@ -56,8 +56,9 @@ function containerFailure(pod: KubeObject): Readiness | undefined {
   return undefined
 }
 
-function isPastGrace(pod: KubeObject, { now, grace }: ReadinessContext): boolean {
-  return ageMs(getString(pod, 'status', 'startTime') ?? pod.metadata.creationTimestamp, now) >= grace.podMs
+function isPastGrace(pod: KubeObject, context: ReadinessContext): boolean {
+  const started = getString(pod, 'status', 'startTime') ?? pod.metadata.creationTimestamp
+  return errorAgeMs(started, context) >= context.grace.podMs
 }
 
 function failureCause(verdict: Readiness): string {

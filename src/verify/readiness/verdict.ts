@@ -1,6 +1,6 @@
 /** Defines readiness: ready, progressing (what it waits for), or failed (the cause and the next command). Unknown is progressing. */
 import type { KubeObject } from '../../api/object.ts'
-import { formatObjectName } from '../../api/raw-object.ts'
+import { ageMs, formatObjectName } from '../../api/raw-object.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
 
 export type Readiness =
@@ -16,6 +16,8 @@ export interface ReadinessContext {
   readonly now: number
   /** How long a temporary error is not a failure. */
   readonly grace: Grace
+  /** When this run had applied its objects, in milliseconds since the epoch. */
+  readonly since?: number
   /** Nodes of the site, on which node agents must run. */
   readonly nodes: readonly string[]
   /** The applied object, for kinds without a status. */
@@ -34,6 +36,12 @@ export interface Grace {
 }
 
 export const defaultGrace: Grace = { errorMs: 300_000, podMs: 180_000, allocationMs: 60_000 }
+
+/** How long an error lasts. An error from before the apply counts from the apply, which may have repaired its cause. */
+export function errorAgeMs(time: string | undefined, { now, since }: Pick<ReadinessContext, 'now' | 'since'>): number {
+  const age = ageMs(time, now)
+  return since === undefined ? age : Math.min(age, Math.max(0, now - since))
+}
 
 export type ReadinessRule = (object: KubeObject, context: ReadinessContext) => Readiness
 
