@@ -25,6 +25,6 @@ export const invalidAnswer = problem<{ option: string; given: string; expected: 
 export const cloudExists = problem<{ cloud: string; file: string }>({
   code: 'SL2063',
   severity: 'error',
-  message: ({ cloud, file }) => `${file} has a cloud with the name or the namespace ${cloud} already`,
+  message: ({ cloud, file }) => `${file} has this cloud already: ${cloud} has the same name or namespace`,
   remedy: () => 'remove it from the file first, or import into a new file with --out',
 })

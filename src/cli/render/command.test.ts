@@ -72,6 +72,28 @@ describe('stackloom render', () => {
     expect(root).toContain('- clouds/rhoso2\n')
   })
 
+  it('renders a tree again for the tool and repository that it was written for, until another is given', async () => {
+    const repository = 'https://git.example.com/clouds.git'
+    const has = (file: string): boolean => existsSync(path.join(cwd, 'tree', file))
+    await run('--out', 'tree', '--gitops', 'argocd', '--repository', repository)
+    for (const again of [[], ['--locked'], ['--gitops', 'argocd']]) {
+      expect((await run('--out', 'tree', ...again)).err()).toContain('nothing changed')
+    }
+    await run('--out', 'tree', '--gitops', 'flux')
+    expect([has('flux/kustomizations.yaml'), has('argocd/applications.yaml')]).toEqual([true, false])
+    expect((await run('--out', 'tree')).err()).toContain('nothing changed')
+    await run('--out', 'tree', '--gitops', 'none')
+    expect(has('flux')).toBe(false)
+    expect((await run('--out', 'tree')).err()).toContain('nothing changed')
+  })
+
+  it('takes a tool that a foreign record names only if there is one', async () => {
+    await run('--out', 'tree')
+    await writeFile(path.join(cwd, 'tree/.stackloom-tree.json'), '{"--gitops": "x", "--repository": 5}')
+    expect((await run('--out', 'tree')).code).toBe(0)
+    expect(existsSync(path.join(cwd, 'tree/argocd'))).toBe(false)
+  })
+
   it('writes nothing for a site with errors', async () => {
     const site = path.join(cwd, 'site.yaml')
     const text = await readFile(site, 'utf8')

@@ -21,10 +21,12 @@ import {
 } from '../planning.ts'
 import { repeatable } from '../repeatable.ts'
 
+const gitopsTools: readonly GitopsTool[] = ['argocd', 'flux']
+
 interface Options extends PlanningOptions {
   readonly out?: string
   readonly overwrite?: boolean
-  readonly gitops?: GitopsTool
+  readonly gitops?: GitopsTool | 'none'
   readonly repository?: string
   readonly cloud?: readonly string[]
   readonly output: 'yaml' | 'json' | 'name'
@@ -36,12 +38,20 @@ export function define(command: Command, { io, act }: CommandContext): void {
     'stackloom render --cloud rhoso2 | kubectl diff --server-side -f -',
     'stackloom render --out tree --gitops argocd # writes a tree to commit, with sync waves',
     'stackloom render --out tree --gitops argocd --repository https://git.example.com/clouds.git',
-    'stackloom render --locked --out tree        # in a pipeline: fails instead of deciding',
+    'stackloom render --locked --out tree        # in a pipeline: fails instead of deciding; the tree knows its tool',
   ])
     .option('--out <dir>', 'write a tree of files to this folder instead')
     .option('--overwrite', 'overwrite files of the tree that were edited by hand')
-    .addOption(new Option('--gitops <tool>', 'annotate and order for this tool').choices(['argocd', 'flux']))
-    .option('--repository <url>', 'argocd: write Applications that sync the tree from the root of this repository')
+    .addOption(
+      new Option('--gitops <tool>', 'annotate and order for this tool; a tree remembers it (none: no tool)').choices([
+        ...gitopsTools,
+        'none',
+      ]),
+    )
+    .option(
+      '--repository <url>',
+      'argocd: write Applications that sync the tree from the root of this repository; a tree remembers it',
+    )
     .option('--crd <source>', 'render for other CRDs: a release, or a file or folder with CRDs')
     .addOption(
       new Option('--cloud <cloud>', 'render only the documents of this cloud; may be repeated')
@@ -54,10 +64,11 @@ export function define(command: Command, { io, act }: CommandContext): void {
     .action((options: Options) => act(() => render(options, io)))
 }
 
-async function render(options: Options, io: Io): Promise<ExitCode> {
-  if (options.crd === 'live') {
+async function render(given: Options, io: Io): Promise<ExitCode> {
+  if (given.crd === 'live') {
     throw failure(wrongUse, { reason: '--crd live needs a cluster: plan with it first', command: 'stackloom render' })
   }
+  const options = await addRemembered(given, io)
   if (options.repository !== undefined && (options.gitops !== 'argocd' || options.out === undefined)) {
     const reason = '--repository needs --out and --gitops argocd'
     throw failure(wrongUse, { reason, command: 'stackloom render' })
@@ -75,6 +86,16 @@ async function render(options: Options, io: Io): Promise<ExitCode> {
   return 0
 }
 
+/** A pipeline that forgets the options of a tree would otherwise remove its sync waves and Applications. */
+async function addRemembered(given: Options, io: Io): Promise<Options> {
+  if (given.out === undefined) return given
+  const { readRemembered } = await import('./write-tree.ts')
+  const { gitops, repository } = await readRemembered(path.resolve(io.cwd, given.out))
+  const tool = gitopsTools.find((name) => name === gitops)
+  if (tool === undefined || (given.gitops ?? tool) !== tool) return given
+  return { ...given, gitops: tool, ...(repository !== undefined && { repository: given.repository ?? repository }) }
+}
+
 function rejectUnknownClouds({ plan }: Planning, names: readonly string[]): void {
   const known = plan.clouds.map((cloud) => cloud.name)
   const name = names.find((given) => !known.includes(given))
@@ -89,7 +110,7 @@ async function formatStream(
   const { sortByLayer } = await import('../../render/gitops/layers.ts')
   const { annotateForTool } = await import('../../render/gitops/tree.ts')
   const selected = documents.filter((document) => cloud === undefined || cloud.includes(document.cloud ?? ''))
-  const objects = sortByLayer(annotateForTool(selected, gitops)).map(({ object }) => object)
+  const objects = sortByLayer(annotateForTool(selected, toTool(gitops))).map(({ object }) => object)
   if (output === 'json') {
     return `${JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }, null, 2)}\n`
   }
@@ -106,6 +127,10 @@ function formatKubectlName({ apiVersion, kind, metadata }: KubeObject): string {
   return `${kind.toLowerCase()}${group}/${metadata.name}`
 }
 
+function toTool(given: Options['gitops']): GitopsTool | undefined {
+  return given === 'none' ? undefined : given
+}
+
 async function writeOut(
   { plan }: Planning,
   documents: readonly RenderedDocument[],
@@ -114,10 +139,12 @@ async function writeOut(
 ): Promise<void> {
   const { gitopsTree } = await import('../../render/gitops/tree.ts')
   const { writeTree } = await import('./write-tree.ts')
-  const tree = gitopsTree(plan, documents, gitops, repository)
+  const tool = toTool(gitops)
+  const tree = gitopsTree(plan, documents, tool, repository)
   // From here on a signal waits: the tree changes as a whole.
   io.stop.throwIfAborted()
-  const { written, removed, findings } = await writeTree(path.resolve(io.cwd, out), tree, { overwrite })
+  const remembered = { ...(tool && { gitops: tool }), ...(repository !== undefined && { repository }) }
+  const { written, removed, findings } = await writeTree(path.resolve(io.cwd, out), tree, { overwrite, remembered })
   printFindings(findings, io)
   const changed = written.length + removed.length
   const what = changed === 0 ? 'nothing changed' : `${written.length} written, ${removed.length} removed`

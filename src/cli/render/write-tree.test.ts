@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } fro
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Disk, writeTree } from './write-tree.ts'
+import { type Disk, readRemembered, writeTree } from './write-tree.ts'
 
 const files = (texts: Record<string, string>): ReadonlyMap<string, string> => new Map(Object.entries(texts))
 
@@ -60,6 +60,17 @@ describe('writeTree', () => {
     await writeTree(root, files({ 'a.yaml': 'a\n' }))
     await writeFile(path.join(root, 'a.yaml'), 'A\n')
     expect((await writeTree(root, files({ 'a.yaml': 'A\n' }))).written).toEqual([])
+  })
+
+  it('remembers options for the next command, also where no file changes', async () => {
+    const tree = files({ 'a.yaml': 'a\n' })
+    expect(await readRemembered(root)).toEqual({})
+    await writeTree(root, tree, { remembered: { gitops: 'argocd' } })
+    expect(await readRemembered(root)).toEqual({ gitops: 'argocd' })
+    await writeTree(root, tree, { remembered: { gitops: 'argocd', repository: 'https://x' } })
+    expect(await readRemembered(root)).toEqual({ gitops: 'argocd', repository: 'https://x' })
+    await writeTree(root, tree)
+    expect(await readRemembered(root)).toEqual({})
   })
 
   it('removes nothing outside the tree, whatever its record lists', async () => {

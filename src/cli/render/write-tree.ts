@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { pathLeavesFolder, unwritableFile } from '../../errors/common.ts'
 import { Failure, failure, formatError } from '../../errors/failure.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
@@ -33,10 +34,12 @@ const realDisk: Disk = { mkdir, rename, writeFile }
 export interface WriteTreeOptions {
   /** Replaces files that were edited since they were written. */
   readonly overwrite?: boolean
+  /** Options that the next command for this tree uses, too, by name. */
+  readonly remembered?: Record
   readonly disk?: Disk
 }
 
-/** Lists the written files with their hashes. */
+/** Lists the written files with their hashes, and remembered options: no file of a tree begins with two dashes. */
 const RECORD = '.stackloom-tree.json'
 const DRAFTS = '.stackloom-drafts'
 
@@ -45,31 +48,27 @@ type Record = Readonly<globalThis.Record<string, string>>
 export async function writeTree(
   root: string,
   files: ReadonlyMap<string, string>,
-  { overwrite = false, disk: { mkdir: makeFolder, rename: move, writeFile: write } = realDisk }: WriteTreeOptions = {},
+  {
+    overwrite = false,
+    remembered = {},
+    disk: { mkdir: makeFolder, rename: move, writeFile: write } = realDisk,
+  }: WriteTreeOptions = {},
 ): Promise<TreeChanges> {
   const drafts = path.join(root, DRAFTS)
   refuseOutside(root, [...files.keys(), RECORD])
   const before = await readRecord(root)
   const record = Object.fromEntries([...files].map(([name, text]) => [name, hashText(text)]))
   const present = await readHashes(root, [...files.keys()])
-  const conflicts = [...present].filter(([name, hash]) => before[name] === undefined && hash !== record[name])
-  if (conflicts.length > 0) {
-    throw new Failure(
-      conflicts.map(([name]) => finding(foreignFile, { file: path.join(root, name) })),
-      1,
-    )
-  }
-  const edited = [...present].filter(([name, hash]) => hash !== before[name] && hash !== record[name])
-  if (edited.length > 0 && !overwrite) {
-    throw new Failure(
-      edited.map(([name]) => finding(editedTreeFile, { file: path.join(root, name) })),
-      1,
-    )
-  }
+  refuseOthersFiles(
+    root,
+    [...present].filter(([name, hash]) => hash !== record[name]),
+    { before, overwrite },
+  )
   const written = [...files.keys()].filter((name) => present.get(name) !== record[name])
   const { stale, foreign } = await findStaleFiles(root, before, files)
   const findings = foreign.map((file) => finding(changedByOthers, { file: path.join(root, file) }))
-  if (written.length === 0 && stale.length === 0) return { written, removed: [], findings }
+  const isRemembered = isDeepStrictEqual(selectOptions(before), remembered)
+  if (written.length === 0 && stale.length === 0 && isRemembered) return { written, removed: [], findings }
 
   const undo: (() => Promise<void>)[] = []
   const replace = async (name: string, draft: string | undefined): Promise<void> => {
@@ -94,7 +93,7 @@ export async function writeTree(
     }
     const draftRecord = path.join(drafts, 'new', RECORD)
     await makeFolder(path.dirname(draftRecord), { recursive: true })
-    await write(draftRecord, `${JSON.stringify(record, null, 2)}\n`)
+    await write(draftRecord, `${JSON.stringify({ ...addDashes(remembered), ...record }, null, 2)}\n`)
     for (const name of written) await replace(name, path.join(drafts, 'new', name))
     for (const name of stale) await replace(name, undefined)
     await replace(RECORD, draftRecord)
@@ -108,6 +107,22 @@ export async function writeTree(
   return { written, removed: stale, findings }
 }
 
+/** Of files that would be replaced: those that another program wrote or edited. */
+function refuseOthersFiles(
+  root: string,
+  differing: readonly (readonly [name: string, hash: string])[],
+  { before, overwrite }: { readonly before: Record; readonly overwrite: boolean },
+): void {
+  const foreign = differing.filter(([name]) => before[name] === undefined)
+  const edited = overwrite ? [] : differing.filter(([name, hash]) => hash !== before[name])
+  const [problem, names] = foreign.length > 0 ? [foreignFile, foreign] : [editedTreeFile, edited]
+  if (names.length === 0) return
+  throw new Failure(
+    names.map(([name]) => finding(problem, { file: path.join(root, name) })),
+    1,
+  )
+}
+
 function refuseOutside(root: string, names: readonly string[]): void {
   const outside = names.filter((name) => resolveBelow(root, name) === undefined)
   if (outside.length === 0) return
@@ -117,11 +132,29 @@ function refuseOutside(root: string, names: readonly string[]): void {
   )
 }
 
+/** The options that the last command for this tree remembered. */
+export async function readRemembered(root: string): Promise<Record> {
+  return selectOptions(await readRecord(root))
+}
+
+function addDashes(options: Record): Record {
+  return Object.fromEntries(Object.entries(options).map(([name, value]) => [`--${name}`, value]))
+}
+
+function selectOptions(record: Record): Record {
+  const options = Object.entries(record).filter(([name]) => name.startsWith('--'))
+  return Object.fromEntries(options.map(([name, value]) => [name.slice(2), value]))
+}
+
 /** The record may come from elsewhere with the tree: only files below the tree count as written by Stackloom. */
 async function readRecord(root: string): Promise<Record> {
   try {
     const record = JSON.parse(await readFile(path.join(root, RECORD), 'utf8')) as Record | null
-    return Object.fromEntries(Object.entries(record ?? {}).filter(([name]) => resolveBelow(root, name) !== undefined))
+    return Object.fromEntries(
+      Object.entries(record ?? {}).filter(
+        ([name, value]) => typeof value === 'string' && resolveBelow(root, name) !== undefined,
+      ),
+    )
   } catch {
     // Without a record no file is ours.
     return {}

@@ -1,6 +1,6 @@
 /**
  * Renders the Argo CD objects that sync a tree from a Git repository: an Application for what is shared, and an
- * ApplicationSet with one Application for each cloud.
+ * ApplicationSet with one Application for each folder of a cloud.
  *
  * Nothing is pruned, and deleting an Application deletes nothing: `stackloom down` removes a cloud in the right order.
  */
@@ -10,9 +10,10 @@ import { addOwnershipLabels } from '../labels.ts'
 /** The namespace of OpenShift GitOps, and the name of its ArgoCD resource there. */
 export const OPENSHIFT_GITOPS = 'openshift-gitops'
 
+const REVISION = 'HEAD'
+
 export function argocdApplications(
   site: string,
-  clouds: readonly string[],
   repository: string,
   /** Argo CD reads Applications of its own namespace. */
   namespace = 'argocd',
@@ -30,11 +31,12 @@ export function argocdApplications(
     spec: {
       goTemplate: true,
       goTemplateOptions: ['missingkey=error'],
-      generators: [{ list: { elements: clouds.map((cloud) => ({ cloud })) } }],
+      // A cloud that joins the tree gets its Application without another apply of this file.
+      generators: [{ git: { repoURL: repository, revision: REVISION, directories: [{ path: 'clouds/*' }] } }],
       syncPolicy: { preserveResourcesOnDeletion: true },
       template: {
-        metadata: { name: `${site}-{{.cloud}}`, annotations: compareOptions },
-        spec: applicationSpec(repository, 'clouds/{{.cloud}}'),
+        metadata: { name: `${site}-{{.path.basename}}`, annotations: compareOptions },
+        spec: applicationSpec(repository, '{{.path.path}}'),
       },
     },
   }
@@ -47,7 +49,7 @@ const compareOptions = { 'argocd.argoproj.io/compare-options': 'ServerSideDiff=t
 function applicationSpec(repoURL: string, path: string): Readonly<Record<string, unknown>> {
   return {
     project: 'default',
-    source: { repoURL, targetRevision: 'HEAD', path },
+    source: { repoURL, targetRevision: REVISION, path },
     destination: { server: 'https://kubernetes.default.svc' },
     syncPolicy: {
       automated: { prune: false, selfHeal: true },

@@ -117,8 +117,17 @@ describe('gitopsTree', () => {
     expect(set).toMatchObject({
       kind: 'ApplicationSet',
       spec: {
-        generators: [{ list: { elements: [{ cloud: 'rhoso1' }, { cloud: 'rhoso2' }] } }],
-        template: { metadata: { name: 'lab-{{.cloud}}' }, spec: { source: { path: 'clouds/{{.cloud}}' } } },
+        generators: [
+          {
+            git: {
+              repoURL: 'https://git.example.com/clouds.git',
+              revision: 'HEAD',
+              directories: [{ path: 'clouds/*' }],
+            },
+          },
+        ],
+        syncPolicy: { preserveResourcesOnDeletion: true },
+        template: { metadata: { name: 'lab-{{.path.basename}}' }, spec: { source: { path: '{{.path.path}}' } } },
       },
     })
     const inOpenshift = loadAll(tree.get('openshift-gitops/applications.yaml') ?? '') as readonly KubeObject[]

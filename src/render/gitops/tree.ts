@@ -36,13 +36,12 @@ export function gitopsTree(
 }
 
 /** Twice: OpenShift GitOps has another namespace, and takes health checks in another place. */
-function addArgocdFiles(files: Map<string, string>, { site, clouds }: Plan, repository: string | undefined): void {
+function addArgocdFiles(files: Map<string, string>, { site }: Plan, repository: string | undefined): void {
   files.set('argocd/health.yaml', writeYaml(argocdHealth()))
   files.set('openshift-gitops/health.yaml', writeYaml(openshiftGitopsHealth()))
   if (repository === undefined) return
-  const names = clouds.map(({ name }) => name)
-  files.set('argocd/applications.yaml', writeYamlStream(argocdApplications(site, names, repository)))
-  const inOpenshift = argocdApplications(site, names, repository, OPENSHIFT_GITOPS)
+  files.set('argocd/applications.yaml', writeYamlStream(argocdApplications(site, repository)))
+  const inOpenshift = argocdApplications(site, repository, OPENSHIFT_GITOPS)
   files.set('openshift-gitops/applications.yaml', writeYamlStream(inOpenshift))
 }
 
