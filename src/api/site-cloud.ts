@@ -205,6 +205,13 @@ export const cloudSchema = z.strictObject({
   namespace: label.describe('its namespace in the cluster: a cloud is a namespace').meta({ examples: ['openstack'] }),
   version: text.optional().describe('the OpenStackVersion to deploy'),
   storageClass: text.optional().describe("the storage class of its databases, if not the cluster's"),
+  keep: z
+    .array(z.enum(['attachments', 'control-plane']))
+    .optional()
+    .describe(
+      'what stays with the tool that deployed the cloud, and is neither rendered nor changed: its NetworkAttachmentDefinitions, or its control plane with its Secrets and data plane',
+    )
+    .meta({ examples: [['attachments', 'control-plane']] }),
   pool: text.optional().describe('a requested pool name; only `<namespace>-<network>` is possible'),
   networks: z
     .record(z.string(), z.union([networkSchema, z.literal(false)]))

@@ -6,7 +6,7 @@ import { sameJson } from '../api/same-json.ts'
 import { readUsage } from '../controllers/ipam/read-usage.ts'
 import { Failure, formatError } from '../errors/failure.ts'
 import type { Finding } from '../errors/finding.ts'
-import { renderDocuments } from '../render/render.ts'
+import { renderDocuments, renderKeptDocuments } from '../render/render.ts'
 import type { ProbeRecord } from '../verify/probe/probe-record.ts'
 import type { Answer } from './backend.ts'
 import type { BackendOptions, RunningBackend } from './backend-options.ts'
@@ -208,7 +208,7 @@ export function createBackend(options: BackendOptions): RunningBackend {
   const renderPlanned = (): ExaminedPlan | undefined => {
     if (!planned) return undefined
     const { plan } = planned
-    if (rendered?.plan !== plan) rendered = { plan, documents: renderDocuments(plan) }
+    if (rendered?.plan !== plan) rendered = { plan, documents: renderDocuments(plan), kept: renderKeptDocuments(plan) }
     return rendered
   }
   const readLab = async (): Promise<void> => {

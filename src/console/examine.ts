@@ -13,6 +13,7 @@ import type { Examination } from './views/view-input.ts'
 export interface ExaminedPlan {
   readonly plan: Plan
   readonly documents: readonly RenderedDocument[]
+  readonly kept: readonly RenderedDocument[]
 }
 
 /** Work without a pause delays what the page waits for. */
@@ -36,12 +37,12 @@ export async function examineCluster(
 }
 
 async function verifyInParts(
-  { plan, documents }: ExaminedPlan,
+  { plan, documents, kept }: ExaminedPlan,
   source: LiveSource,
   now: number,
   pause: () => Promise<void>,
 ): Promise<readonly CheckResult[]> {
-  const context = { plan, documents, live: source.index(), unread: source.unread(), now }
+  const context = { plan, documents, kept, live: source.index(), unread: source.unread(), now }
   const found: CheckResult[] = []
   for (const check of checks.filter(({ scope }) => scope === 'site')) {
     await pause()

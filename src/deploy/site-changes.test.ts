@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { testPlan } from '../../test/plan.ts'
-import { renderDocuments } from '../render/render.ts'
+import type { KubeObject } from '../api/object.ts'
+import { indexSnapshot } from '../api/snapshot.ts'
+import { type RenderedDocument, renderDocuments } from '../render/render.ts'
 import type { Inventory, InventoryEntry } from './inventory.ts'
 import { compareObject, objectRef } from './object-changes.ts'
-import { findLeftovers, riskyChanges, type SiteChanges } from './site-changes.ts'
+import { findLeftovers, riskyChanges, type SiteChanges, secondControlPlanes } from './site-changes.ts'
 import { selectDocuments } from './site-stages.ts'
 
 const plan = testPlan({
@@ -51,6 +53,37 @@ describe('findLeftovers', () => {
     const gone: Inventory = { site: 'lab', cloud: 'rhoso3', objects: [old] }
     expect(findLeftovers(plan, documents, [gone])).toEqual([])
     expect(findLeftovers(plan, documents, [gone], ['rhoso3'])).toEqual([])
+  })
+
+  it('returns nothing of what stays with another tool: it must not be pruned', () => {
+    const keeping = testPlan({
+      nodes: 1,
+      clouds: [{ name: 'rhoso1', namespace: 'openstack', keep: ['attachments', 'control-plane'] }],
+    })
+    const secret: InventoryEntry = { apiVersion: 'v1', kind: 'Secret', namespace: 'openstack', name: 'osp-secret' }
+    const before = [inventory('rhoso1', [secret])]
+    expect(before[0]?.objects.some(({ kind }) => kind === 'OpenStackControlPlane')).toBe(true)
+    expect(findLeftovers(keeping, renderDocuments(keeping), before)).toEqual([])
+  })
+})
+
+describe('secondControlPlanes', () => {
+  const ours = documents.find(({ object }) => object.kind === 'OpenStackControlPlane') as RenderedDocument
+  const other = (namespace: string) => ({ ...ours.object, metadata: { name: 'sample', namespace } })
+  const found = (live: readonly KubeObject[], same?: KubeObject) => {
+    const change = { ...compareObject(ours.object, same), stage: ours.stage, cloud: 'rhoso1' }
+    return secondControlPlanes([change], indexSnapshot({ objects: live, unread: [] }))
+  }
+
+  it('refuses to create one beside that of another tool', () => {
+    expect(found([other('openstack')])).toMatchObject([
+      { code: 'SL4032', remedy: expect.stringContaining('keep: [control-plane]') },
+    ])
+  })
+
+  it('finds none for other namespaces, or where ours exists', () => {
+    expect(found([other('openstack2')])).toEqual([])
+    expect(found([ours.object], ours.object)).toEqual([])
   })
 })
 

@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import { getList, getString } from '../api/raw-object.ts'
-import { formatGroupKind } from '../api/snapshot.ts'
+import { formatGroupKind, type SnapshotIndex } from '../api/snapshot.ts'
 import { Failure } from '../errors/failure.ts'
 import { type Finding, finding, hasErrors } from '../errors/finding.ts'
 import { isApiError } from '../kube/api-error.ts'
@@ -12,13 +12,13 @@ import type { KubeClient } from '../kube/client.ts'
 import { type Risk, risks } from '../plan/changes.ts'
 import type { Plan } from '../plan/plan.ts'
 import { neededSecrets } from '../render/needed-secrets.ts'
-import type { RenderedDocument } from '../render/render.ts'
+import { type RenderedDocument, renderKeptDocuments } from '../render/render.ts'
 import type { Selection } from '../run/selection.ts'
 import type { StageContext } from '../run/stage.ts'
 import { fieldDifferences } from '../verify/field-differences.ts'
 import { runParallel } from './apply.ts'
 import { readReleaseCrds, refusedFields } from './cluster-release.ts'
-import { strandedCloud } from './findings/up.ts'
+import { secondControlPlane, strandedCloud } from './findings/up.ts'
 import {
   type Inventory,
   type InventoryEntry,
@@ -39,6 +39,8 @@ import {
 } from './object-changes.ts'
 import { type ClusterSetting, checkCluster, preflightKinds, readControlPlaneCrd } from './preflight.ts'
 import { selectDocuments } from './site-stages.ts'
+
+const CONTROL_PLANE_KIND = 'core.openstack.org/OpenStackControlPlane'
 
 export interface DocumentChange extends ObjectChange {
   readonly stage: string
@@ -84,12 +86,19 @@ export async function diffSite(
   const names = plan.clouds.map(({ name }) => name)
   const leftovers = findLeftovers(plan, documents, inventories, selection.clouds)
   const stranded = strandedFindings(names, changes, inventories)
+  const second = secondControlPlanes(changes, view.index())
   return {
     documents: changes,
     settings,
     leftovers,
     inventories,
-    findings: [...findings, ...refused, ...stranded, ...findHostsInLeftovers(objects, leftovers, view.index())],
+    findings: [
+      ...findings,
+      ...refused,
+      ...stranded,
+      ...second,
+      ...findHostsInLeftovers(objects, leftovers, view.index()),
+    ],
   }
 }
 
@@ -104,12 +113,14 @@ export function findLeftovers(
   clouds: readonly string[] = [],
 ): readonly Leftover[] {
   const names = plan.clouds.map(({ name }) => name)
+  // What is kept has not left the site: it must not be pruned.
+  const inSite = [...documents, ...renderKeptDocuments(plan)]
   const selected = new Set<string | undefined>([undefined, ...(clouds.length > 0 ? clouds : names)])
   return inventories
     .filter(({ cloud }) => selected.has(cloud) && (cloud === undefined || names.includes(cloud)))
     .flatMap((inventory) => {
       const { cloud } = inventory
-      const desired = documents.filter((document) => document.cloud === cloud).map(({ object }) => object)
+      const desired = inSite.filter((document) => document.cloud === cloud).map(({ object }) => object)
       const planned = plan.clouds.find(({ name }) => name === cloud)
       const secrets = new Set(planned ? neededSecrets(plan, planned).map(({ name }) => name) : [])
       return staleObjects(inventory, desired)
@@ -163,6 +174,16 @@ function strandedFindings(
     const owned = new Set(networks.flatMap(({ nodes = {} }) => Object.values(nodes).flat()))
     const lost = removed.filter((address) => owned.has(address))
     return lost.length > 0 ? [finding(strandedCloud, { cloud, addresses: lost })] : []
+  })
+}
+
+/** A namespace has one control plane: where another tool deployed it under another name, `up` must not add ours. */
+export function secondControlPlanes(changes: readonly DocumentChange[], live: SnapshotIndex): readonly Finding[] {
+  return changes.flatMap(({ change, desired, cloud = '' }) => {
+    if (change !== 'create' || formatGroupKind(desired) !== CONTROL_PLANE_KIND) return []
+    const { namespace = '' } = desired.metadata
+    const other = live.all(CONTROL_PLANE_KIND).find(({ metadata }) => metadata.namespace === namespace)
+    return other ? [finding(secondControlPlane, { cloud, namespace, name: other.metadata.name })] : []
   })
 }
 

@@ -3,8 +3,8 @@ import type { GroupVersionKind, KubeObject } from '../api/object.ts'
 import { Failure } from '../errors/failure.ts'
 import { hasErrors } from '../errors/finding.ts'
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
-import { neededSecrets } from '../render/needed-secrets.ts'
-import type { RenderedDocument } from '../render/render.ts'
+import { providedSecrets } from '../render/needed-secrets.ts'
+import { type RenderedDocument, renderKeptDocuments } from '../render/render.ts'
 import { type Selection, selectStages } from '../run/selection.ts'
 import { type Stage, stageId } from '../run/stage.ts'
 import { stageChecks } from '../verify/checks.ts'
@@ -169,7 +169,7 @@ const operators: Readonly<Record<Exclude<SharedStage, 'preflight' | 'nncp'>, Omi
 function cloudWork(name: CloudStage, deps: SiteStageDeps, cloud: PlannedCloud, objects: readonly KubeObject[]): Work {
   switch (name) {
     case 'secrets':
-      return secretsStage({ ...deps, site: deps.plan.site }, neededSecrets(deps.plan, cloud))
+      return secretsStage({ ...deps, site: deps.plan.site }, providedSecrets(deps.plan, cloud))
     case 'control-plane':
       return controlPlaneStage(deps, cloud.namespace, objects)
     case 'data-plane':
@@ -210,7 +210,8 @@ function verifyStage({ view, plan, documents }: PreflightDeps, cloud: string): W
       await view.watch(requiredKinds(stageChecks), context)
       const live = view.index()
       const now = context.clock.now()
-      const results = verify(stageChecks, { plan, documents, live, unread: [], now, clouds: [cloud] })
+      const kept = renderKeptDocuments(plan)
+      const results = verify(stageChecks, { plan, documents, kept, live, unread: [], now, clouds: [cloud] })
       const findings = results.flatMap((result) => result.findings)
       if (hasErrors(findings)) throw new Failure(findings, 1)
       context.emit({ kind: 'progress', message: `as planned: ${results.map(({ seen }) => seen).join(', ')}` })

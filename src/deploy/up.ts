@@ -7,7 +7,7 @@ import type { KubeClient } from '../kube/client.ts'
 import type { Lock } from '../plan/lock.ts'
 import type { Plan } from '../plan/plan.ts'
 import { writeLock } from '../plan/written-lock.ts'
-import { neededSecrets } from '../render/needed-secrets.ts'
+import { providedSecrets } from '../render/needed-secrets.ts'
 import type { RenderedDocument } from '../render/render.ts'
 import { type RunReport, runStages } from '../run/engine.ts'
 import type { EventSink } from '../run/events.ts'
@@ -130,7 +130,7 @@ function desiredInventory(
 ): Inventory {
   const cloud = plan.clouds.find((planned) => planned.name === name)
   const objects = documents.filter((document) => document.cloud === name).map(({ object }) => objectRef(object))
-  const secrets = (withSecrets && cloud ? neededSecrets(plan, cloud) : []).map((secret) => ({
+  const secrets = (withSecrets && cloud ? providedSecrets(plan, cloud) : []).map((secret) => ({
     apiVersion: 'v1',
     kind: 'Secret',
     namespace: secret.namespace,

@@ -111,6 +111,14 @@ describe('an error response', () => {
     expect(error.message).toContain('.spec.addresses belongs to kubectl-edit')
   })
 
+  it('offers to take over the fields of a network attachment only with its danger', () => {
+    const causes = [{ reason: 'FieldManagerConflict', message: 'conflict with "kubectl"', field: '.spec.config' }]
+    const body = statusObject(409, 'Conflict', 'x', { causes })
+    const subject = 'NetworkAttachmentDefinition openstack/internalapi'
+    const [conflict] = errorFromResponse({ status: 409, body }, { ...request, subject }).findings
+    expect(conflict?.remedy).toMatch(/keep: \[attachments\].*only when no pod of the network runs/)
+  })
+
   it('has the object and the field that the server named as its location', () => {
     const object = {
       apiVersion: 'metallb.io/v1beta1',

@@ -55,6 +55,20 @@ export const prerequisites = problem<{ what: readonly string[] }>({
   remedy: () => 'install them with their own manifests, then run `stackloom up`: its first stage checks for them',
 })
 
+export const keptElsewhere = problem<{ cloud: string; keep: readonly ('attachments' | 'control-plane')[] }>({
+  code: 'SL3209',
+  severity: 'info',
+  message: ({ cloud, keep }) =>
+    `${cloud}: ${keep.map((kept) => keptNames[kept]).join(' and ')} stay with the tool that deployed them (\`keep\`): they are neither rendered nor applied`,
+  remedy: () =>
+    'nothing to do; remove an entry of `keep` only when Stackloom is to deploy it: see "After adopt" in the guide Adopt',
+})
+
+const keptNames = {
+  attachments: 'the network attachments',
+  'control-plane': 'the control plane, its Secrets and its data plane',
+} as const
+
 export const noPlaceForEndpoint = problem<{
   cloud: string
   endpoint: string

@@ -38,6 +38,12 @@ describe('lintDocuments', () => {
     expect(await messages({ services: { keystone: { template: { region: 'two' } } } })).toEqual([])
   })
 
+  it('reports what stays with another tool', async () => {
+    expect(await messages({ keep: ['attachments'] })).toEqual([
+      'SL3209 rhoso2: the network attachments stay with the tool that deployed them (`keep`): they are neither rendered nor applied',
+    ])
+  })
+
   it('refuses a NetConfig that its webhook would refuse', async () => {
     const { plan } = planSpec({ networks: { ctlplane: { dnsDomain: 'ctlplane' } } })
     const refused = (await findingsOf(plan)).filter(({ code }) => code === 'SL3229')

@@ -22,6 +22,7 @@ import {
   fewNodes,
   foreignAddress,
   foreignPool,
+  keptElsewhere,
   netConfigRefused,
   noBackend,
   noDnsServer,
@@ -55,6 +56,7 @@ export async function lintDocuments(plan: Plan, locate: LocatePath): Promise<rea
     ...(
       await Promise.all(
         plan.clouds.map(async (cloud) => [
+          ...keptFindings(cloud, locate),
           ...lintOverrides(plan, cloud, locate),
           ...dnsFindings(plan, cloud, locate),
           ...(await netConfigFindings(plan, cloud, netConfigSchema, locate)),
@@ -65,6 +67,12 @@ export async function lintDocuments(plan: Plan, locate: LocatePath): Promise<rea
       )
     ).flat(),
   ]
+}
+
+function keptFindings({ name, from }: PlannedCloud, locate: LocatePath): readonly Finding[] {
+  const { keep = [] } = from.file
+  if (keep.length === 0) return []
+  return [finding(keptElsewhere, { cloud: name, keep }, { where: locate([...from.path, 'keep']) })]
 }
 
 function dnsFindings(plan: Plan, cloud: PlannedCloud, locate: LocatePath): readonly Finding[] {

@@ -367,8 +367,8 @@ describe('an edit of a locked site file', () => {
     const fields = listFields(file, alternatives(schema), '')
     const used = new Set(fields.flatMap(({ field, used }) => (used ? [field] : [])))
     const missing = new Set(fields.map(({ field }) => field).filter((field) => !used.has(field)))
-    // Every pool name that a cloud requests is refused.
-    expect([...missing]).toEqual(['.spec.clouds[].pool'])
+    // Every pool name that a cloud requests is refused, and with `keep` other fields would not be rendered.
+    expect([...missing]).toEqual(['.spec.clouds[].keep', '.spec.clouds[].pool'])
   })
 
   it.each(edits)('changes the documents, is refused, or is reported: $field: $to', async ({ path, to }) => {

@@ -8,6 +8,7 @@ import type { Plan, PlannedCloud } from '../plan/plan.ts'
 import { cellNames } from '../plan/slots/cloud-services.ts'
 import { detectEra } from '../plan/slots/slots.ts'
 import { SECRET } from './control-plane/templates.ts'
+import { isKept } from './kept.ts'
 
 /** How the value of a key is generated. */
 export type SecretRule =
@@ -67,6 +68,11 @@ const databaseKeys2023: Readonly<Record<string, Keys>> = Object.fromEntries(
     passwords(`${name}DatabasePassword`),
   ]),
 )
+
+/** The Secrets that `up` or a secret store provides: none for a control plane that stays with another tool. */
+export function providedSecrets(plan: Plan, cloud: PlannedCloud): readonly NeededSecret[] {
+  return isKept(cloud, 'secrets') ? [] : neededSecrets(plan, cloud)
+}
 
 export function neededSecrets(plan: Plan, cloud: PlannedCloud): readonly NeededSecret[] {
   const enabled = cloud.services.filter((service) => service.enabled).map((service) => service.entry.name)

@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { testPlan } from '../../test/plan.ts'
 import { objectIdentity } from '../api/object.ts'
 import { findSite } from '../api/ownership.ts'
+import type { PlannedCloud } from '../plan/plan.ts'
 import { writeYamlStream } from '../yaml/write.ts'
-import { documentStages, renderDocuments } from './render.ts'
+import { providedSecrets } from './needed-secrets.ts'
+import { documentStages, renderDocuments, renderKeptDocuments } from './render.ts'
 
 const clouds = Array.from({ length: 3 }, (_, index) => ({
   name: `rhoso${index + 1}`,
@@ -49,6 +51,21 @@ describe('renderDocuments', () => {
     const before = renderDocuments(testPlan({ clouds: clouds.slice(0, 2) }))
     expect(of(documents, 'rhoso1')).toEqual(of(before, 'rhoso1'))
     expect(of(documents, 'rhoso2')).toEqual(of(before, 'rhoso2'))
+  })
+
+  it('leaves out what stays with the tool that deployed the cloud, and nothing else', () => {
+    const [first, ...others] = clouds
+    const keeping = testPlan({
+      clouds: [{ ...(first as (typeof clouds)[number]), keep: ['attachments', 'control-plane'] }, ...others],
+    })
+    const kept = renderKeptDocuments(keeping)
+    expect(new Set(kept.map(({ stage, cloud }) => `${cloud} ${stage}`))).toEqual(
+      new Set(['rhoso1 netattach', 'rhoso1 control-plane', 'rhoso1 data-plane']),
+    )
+    const all = [...renderDocuments(keeping), ...kept].map(({ object }) => objectIdentity(object))
+    expect(all.sort()).toEqual(documents.map(({ object }) => objectIdentity(object)).sort())
+    expect(providedSecrets(keeping, keeping.clouds[0] as PlannedCloud)).toEqual([])
+    expect(providedSecrets(keeping, keeping.clouds[1] as PlannedCloud)).not.toEqual([])
   })
 
   it('renders no Secret', () => {

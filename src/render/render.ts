@@ -6,6 +6,7 @@
 import type { KubeObject } from '../api/object.ts'
 import type { Plan, PlannedCloud } from '../plan/plan.ts'
 import { renderControlPlane, renderPodDefinitions } from './control-plane/control-plane.ts'
+import { isKept } from './kept.ts'
 import { renderAdvertisements, renderPeers, renderPools } from './metallb.ts'
 import { renderAttachments } from './multus.ts'
 import { renderDnsData, renderNetConfig } from './netconfig.ts'
@@ -58,13 +59,24 @@ export function renderDocuments(plan: Plan): readonly RenderedDocument[] {
   })
 }
 
-/** What the templates produce, whatever the release. */
+/** What the templates produce, whatever the release, without what stays with another tool. */
 export function templateDocuments(plan: Plan): readonly RenderedDocument[] {
   const segments = indexSegments(plan)
   const sharing = indexSharing(plan)
   const documents = [...sharedDocuments(plan, segments)]
-  for (const cloud of plan.clouds) documents.push(...cloudDocuments(plan, cloud, { segments, sharing }))
+  for (const cloud of plan.clouds) {
+    const all = cloudDocuments(plan, cloud, { segments, sharing })
+    documents.push(...(cloud.from.file.keep ? all.filter(({ stage }) => !isKept(cloud, stage)) : all))
+  }
   return documents
+}
+
+/** What the site file leaves to the tool that deployed a cloud, as it would be rendered. */
+export function renderKeptDocuments(plan: Plan): readonly RenderedDocument[] {
+  const clouds = plan.clouds.filter(({ from }) => from.file.keep)
+  if (clouds.length === 0) return []
+  const indexes = { segments: indexSegments(plan), sharing: indexSharing(plan) }
+  return clouds.flatMap((cloud) => cloudDocuments(plan, cloud, indexes).filter(({ stage }) => isKept(cloud, stage)))
 }
 
 function sharedDocuments(plan: Plan, segments: SegmentIndex): readonly RenderedDocument[] {

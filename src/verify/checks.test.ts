@@ -54,6 +54,34 @@ describe('a healthy cluster', () => {
   })
 })
 
+describe('network attachments that stay with another tool', () => {
+  const isKept = ({ cloud, object }: (typeof documents)[number]) =>
+    cloud === 'rhoso1' && object.kind === 'NetworkAttachmentDefinition'
+  const keeping = { documents: documents.filter((document) => !isKept(document)), kept: documents.filter(isKept) }
+  const edited = (edit: (config: string) => string, labels = {}) =>
+    changed(healthy, 'NetworkAttachmentDefinition openstack/storage', (object) => ({
+      ...object,
+      metadata: { ...object.metadata, labels },
+      spec: { config: edit(String((object['spec'] as { config: string }).config)) },
+    }))
+  const results = (snapshot: Snapshot) =>
+    run(snapshot, keeping).filter(({ id, cloud }) => id === 'network-attachments' && cloud === 'rhoso1')
+
+  it('pass without labels and network_name, with a warning', () => {
+    const unnamed = edited((config) => config.replace(/,\s*"network_name": "[^"]*"/, ''))
+    expect(results(unnamed)).toMatchObject([{ verdict: 'passed', findings: [{ code: 'SL9006', severity: 'warning' }] }])
+  })
+
+  it('fail with other addresses than the plan, or if they do not exist', () => {
+    const wider = edited((config) => config.replace(/("range_end": "[^"]*\.)\d+"/, '$190"'))
+    expect(results(wider)).toMatchObject([{ verdict: 'failed', findings: [{ code: 'SL9004' }] }])
+    const isStorage = ({ kind, metadata: { name, namespace } }: Snapshot['objects'][number]) =>
+      kind === 'NetworkAttachmentDefinition' && name === 'storage' && namespace === 'openstack'
+    const without = { ...healthy, objects: healthy.objects.filter((object) => !isStorage(object)) }
+    expect(results(without)).toMatchObject([{ verdict: 'failed', findings: [{ code: 'SL9005' }] }])
+  })
+})
+
 describe('an empty cluster', () => {
   it('fails the checks of required objects', () => {
     const failed = run({ objects: [], unread: [] }).filter(({ verdict }) => verdict === 'failed')

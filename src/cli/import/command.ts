@@ -53,7 +53,10 @@ export function define(command: Command, { io, act }: CommandContext): void {
     act(async () => {
       const options = parseSource(given)
       if (options.source === 'cluster' ? files.length > 0 : files.length === 0) {
-        const reason = options.source === 'cluster' ? 'a cluster is not read from files' : 'no files given'
+        const reason =
+          options.source === 'cluster'
+            ? 'a cluster is not read from files; --from DIR reads a folder of manifests or dumps'
+            : 'no files given'
         throw failure(wrongUse, { reason, command: 'stackloom import' })
       }
       const imported = await importFrom(files, options, io)

@@ -61,7 +61,7 @@ export function define(command: Command, { io, act }: CommandContext): void {
 export async function runVerify(options: VerifyOptions, io: Io): Promise<ExitCode> {
   const { checks } = await import('../../verify/checks.ts')
   const { requiredKinds, verify } = await import('../../verify/verify.ts')
-  const { renderDocuments } = await import('../../render/render.ts')
+  const { renderDocuments, renderKeptDocuments } = await import('../../render/render.ts')
   const planning = await planFromFiles(options, io)
   failOnErrors(planning)
   const { plan } = planning
@@ -83,6 +83,7 @@ export async function runVerify(options: VerifyOptions, io: Io): Promise<ExitCod
   const checked = verify(checks, {
     plan,
     documents: renderDocuments(plan),
+    kept: renderKeptDocuments(plan),
     live,
     unread: gathered.snapshot.unread,
     now: now.getTime(),

@@ -186,6 +186,29 @@ describe('planAdoption', () => {
     }
     const [kept] = adoptionOf([...installed, definition]).findings.filter(({ code }) => code === 'SL4055')
     expect(kept?.message).toContain('it has no network_name, the plan has "openstack-internalapi"')
+    expect(kept?.remedy).toContain('keep: [attachments]')
+    const keeping = testPlan({
+      clouds: [{ name: 'rhoso1', namespace: 'openstack', keep: ['attachments', 'control-plane'] }],
+    })
+    const live = indexSnapshot({ objects: [...installed, definition], unread: [] })
+    const { findings } = planAdoption(keeping, keeping.clouds[0] as PlannedCloud, live)
+    expect(findings.map(({ code }) => code)).not.toContain('SL4054')
+    expect(findings.map(({ code }) => code)).not.toContain('SL4055')
+  })
+
+  it('names the node policies of the other tool that configure the same interfaces', () => {
+    const policy = (name: string, labels: Record<string, string>, nic: string): KubeObject => ({
+      apiVersion: 'nmstate.io/v1',
+      kind: 'NodeNetworkConfigurationPolicy',
+      metadata: { name, labels },
+      spec: { desiredState: { interfaces: [{ name: nic }, { name: 'eno9' }] } },
+    })
+    const ours = { 'app.kubernetes.io/managed-by': 'stackloom' }
+    const policies = [policy('old', {}, 'enp6s0.20'), policy('other', {}, 'eno8'), policy('ours', ours, 'enp6s0.20')]
+    const named = adoptionOf([...installed, ...policies]).findings.filter(({ code }) => code === 'SL4066')
+    expect(named.map(({ message }) => message)).toEqual([
+      'NodeNetworkConfigurationPolicy old configures enp6s0.20, as the plan does',
+    ])
   })
 
   it('completes an adoption of which any part was done before (property)', () => {

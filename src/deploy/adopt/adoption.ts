@@ -4,17 +4,26 @@
  * Pure over the live state, so that the same function resumes a move that was interrupted at any point.
  */
 import type { KubeObject } from '../../api/object.ts'
-import { getString } from '../../api/raw-object.ts'
+import { isManagedByStackloom } from '../../api/ownership.ts'
+import { getList, getString } from '../../api/raw-object.ts'
 import type { SnapshotIndex } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { Plan, PlannedCloud } from '../../plan/plan.ts'
 import { CONTROL_PLANE } from '../../render/control-plane/control-plane.ts'
+import { isKept } from '../../render/kept.ts'
 import { asFields } from '../../render/merge.ts'
 import { renderAdvertisements, renderPools } from '../../render/metallb.ts'
 import { cniConfig } from '../../render/multus.ts'
+import { renderBasePolicies, renderCloudPolicies } from '../../render/nmstate.ts'
 import { renderVipPolicy } from '../../render/vip-policy.ts'
 import { fieldDifferences } from '../../verify/field-differences.ts'
-import { attachmentKept, controlPlaneNameDiffers, nothingToAdopt, oldObjectKept } from '../findings/adopt.ts'
+import {
+  attachmentKept,
+  controlPlaneNameDiffers,
+  nothingToAdopt,
+  oldObjectKept,
+  oldPolicyStays,
+} from '../findings/adopt.ts'
 import { findLive, objectRef } from '../object-changes.ts'
 import { findLiveSlots } from './live-slots.ts'
 import { type OldPool, oldAdvertisements, overlappingPools, poolAddresses } from './old-pools.ts'
@@ -58,6 +67,7 @@ export const adoptionKinds = [
   { apiVersion: 'metallb.io/v1beta1', kind: 'BGPAdvertisement' },
   { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackControlPlane' },
   { apiVersion: 'k8s.cni.cncf.io/v1', kind: 'NetworkAttachmentDefinition' },
+  { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' },
   { apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingAdmissionPolicy' },
   { apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingAdmissionPolicyBinding' },
 ] as const
@@ -99,12 +109,13 @@ export function planAdoption(plan: Plan, cloud: PlannedCloud, live: SnapshotInde
     missing: [...advertisements, ...guard].filter((object) => differs(object, live)),
     findings: [
       ...(isEmptyCloud ? [finding(nothingToAdopt, { cloud: name, namespace })] : []),
-      ...controlPlaneNameFindings(controlPlane, namespace),
+      ...(isKept(cloud, 'control-plane') ? [] : controlPlaneNameFindings(controlPlane, namespace)),
       ...services.findings,
       ...foreignServiceFindings(live, cloud, [...desired.values()]),
       ...keptPoolFindings(networks),
       ...old.findings,
       ...attachmentFindings(live, cloud),
+      ...oldPolicyFindings(live, plan, cloud),
     ],
   }
 }
@@ -152,20 +163,36 @@ function keptPoolFindings(networks: readonly NetworkMove[]): readonly Finding[] 
 
 const comparedFields = ['range', 'range_start', 'range_end', 'network_name'] as const
 
-/** Existing network attachments are kept; where the plan differs from them it is reported. */
+/** Existing network attachments do not change; where the plan differs from them it is reported. */
 function attachmentFindings(live: SnapshotIndex, cloud: PlannedCloud): readonly Finding[] {
   return cloud.networks.flatMap((network) => {
     const existing = live.get('k8s.cni.cncf.io/NetworkAttachmentDefinition', network.name, cloud.namespace)
     if (!existing || network.attach === 'none') return []
     const planned = asFields(cniConfig(cloud, network)['ipam'])
     const found = asFields(parseCniConfig(existing)['ipam'])
+    const kept = isKept(cloud, 'netattach')
     const what = comparedFields
-      .filter((key) => planned[key] !== found[key])
+      // The name may stay as it is where the site file says so; `verify` reports it.
+      .filter((key) => planned[key] !== found[key] && !(kept && key === 'network_name'))
       .map((key) => formatDifference(key, found[key], planned[key]))
     if (what.length === 0) return []
     const attachment = `NetworkAttachmentDefinition ${cloud.namespace}/${network.name}`
-    return [finding(attachmentKept, { attachment, what: what.join('; ') })]
+    return [finding(attachmentKept, { attachment, what: what.join('; '), kept })]
   })
+}
+
+/** Policies of another tool for interfaces that the plan configures too. Deleting them is left to the user. */
+function oldPolicyFindings(live: SnapshotIndex, plan: Plan, cloud: PlannedCloud): readonly Finding[] {
+  const planned = new Set([...renderBasePolicies(plan), ...renderCloudPolicies(plan, cloud)].flatMap(interfaceNames))
+  return live.all('nmstate.io/NodeNetworkConfigurationPolicy').flatMap((policy) => {
+    const interfaces = interfaceNames(policy).filter((name) => planned.has(name))
+    if (interfaces.length === 0 || isManagedByStackloom(policy)) return []
+    return [finding(oldPolicyStays, { policy: policy.metadata.name, interfaces })]
+  })
+}
+
+function interfaceNames(policy: KubeObject): readonly string[] {
+  return getList(policy, 'spec', 'desiredState', 'interfaces').flatMap((entry) => getString(entry, 'name') ?? [])
 }
 
 function parseCniConfig(definition: KubeObject): Readonly<Record<string, unknown>> {

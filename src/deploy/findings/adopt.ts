@@ -1,4 +1,4 @@
-/** SL405x: adopting a cloud that another tool deployed. */
+/** SL405x, SL4066: adopting a cloud that another tool deployed. */
 import { problem } from '../../errors/finding.ts'
 
 export const nothingToAdopt = problem<{ cloud: string; namespace: string }>({
@@ -37,14 +37,18 @@ export const controlPlaneNameDiffers = problem<{ namespace: string; name: string
   code: 'SL4054',
   severity: 'warning',
   message: ({ namespace, name, ours }) => `the control plane of ${namespace} is called ${name}, not ${ours}`,
-  remedy: () => 'leave it to the tool that created it: run `stackloom up --skip control-plane --skip data-plane`',
+  remedy: () =>
+    'leave it to the tool that created it: write `keep: [control-plane]` into the cloud in the site file before `stackloom up`',
 })
 
-export const attachmentKept = problem<{ attachment: string; what: string }>({
+export const attachmentKept = problem<{ attachment: string; what: string; kept: boolean }>({
   code: 'SL4055',
-  severity: 'info',
-  message: ({ attachment, what }) => `${attachment} is kept: ${what}`,
-  remedy: () => 'change it only when all pods of this network can be created again (risk: needs recreation)',
+  severity: 'warning',
+  message: ({ attachment, what }) => `${attachment} stays as it is: ${what}`,
+  remedy: ({ kept }) =>
+    kept
+      ? 'change it only when no pod of this network runs: whereabouts would forget the addresses of running pods'
+      : 'write `keep: [attachments]` into the cloud in the site file before `stackloom up`: a change would make whereabouts forget the addresses of running pods',
 })
 
 export const oldObjectKept = problem<{ object: string; why: string }>({
@@ -74,4 +78,13 @@ export const slotNotPlanned = problem<{ service: string; path: string }>({
   severity: 'warning',
   message: ({ service, path }) => `Service ${service} (${path}) keeps its address, but the site file does not plan it`,
   remedy: () => 'enable its service in the site file, so that the address is in the lock',
+})
+
+export const oldPolicyStays = problem<{ policy: string; interfaces: readonly string[] }>({
+  code: 'SL4066',
+  severity: 'info',
+  message: ({ policy, interfaces }) =>
+    `NodeNetworkConfigurationPolicy ${policy} configures ${interfaces.slice(0, 8).join(', ')}${interfaces.length > 8 ? ', …' : ''}, as the plan does`,
+  remedy: () =>
+    'delete it after `stackloom up` has succeeded: nodes keep their interfaces, and two policies would overwrite each other',
 })

@@ -99,6 +99,15 @@ export const discoveryFailed = problem<{ namespace: string; reason: string }>({
     `run it manually: kubectl -n ${namespace} exec nova-cell0-conductor-0 -- nova-manage cell_v2 discover_hosts`,
 })
 
+export const secondControlPlane = problem<{ cloud: string; namespace: string; name: string }>({
+  code: 'SL4032',
+  severity: 'error',
+  message: ({ cloud, namespace, name }) =>
+    `namespace ${namespace} of ${cloud} has the control plane ${name} already, and a second one cannot run beside it`,
+  remedy: ({ cloud }) =>
+    `leave it to the tool that deployed it: write \`keep: [control-plane]\` into ${cloud} in the site file`,
+})
+
 export const strandedCloud = problem<{ cloud: string; addresses: readonly string[] }>({
   code: 'SL4027',
   severity: 'error',

@@ -16,9 +16,15 @@ export const fieldConflict = problem<{
   severity: 'error',
   message: ({ object, conflicts }) =>
     `${object}: ${conflicts.map(({ manager, path }) => `${path} belongs to ${manager}`).join('; ')}`,
-  remedy: ({ conflicts }) =>
-    `leave the field to ${conflicts[0]?.manager ?? 'its manager'} by removing it from what you apply, or take it over with --force-conflicts`,
+  remedy: ({ object, conflicts }) =>
+    /network-?attachment-?definition/i.test(object)
+      ? 'leave it to the tool that deployed it: write `keep: [attachments]` into its cloud in the site file; take it over with --force-conflicts only when no pod of the network runs, because whereabouts forgets the addresses of running pods'
+      : takeOver(conflicts),
 })
+
+function takeOver(conflicts: readonly { readonly manager: string }[]): string {
+  return `leave the field to ${conflicts[0]?.manager ?? 'its manager'} by removing it from what you apply, or take it over with --force-conflicts`
+}
 
 export const staleWrite = problem<{ object: string; reason: string }>({
   code: 'SL1110',

@@ -5,7 +5,7 @@
 
 import type { Plan } from '../../plan/plan.ts'
 import { writeYaml, writeYamlStream } from '../../yaml/write.ts'
-import { neededSecrets } from '../needed-secrets.ts'
+import { providedSecrets } from '../needed-secrets.ts'
 import type { RenderedDocument } from '../render.ts'
 import { argocdApplications, OPENSHIFT_GITOPS } from './argocd-applications.ts'
 import { type LayerFolder, layerFolders } from './layers.ts'
@@ -80,7 +80,7 @@ function kustomization(resources: readonly string[]): string {
 
 /** The Secrets that a secret store must provide, without values. */
 function secretsText(plan: Plan, cloud: Plan['clouds'][number]): string {
-  const secrets = neededSecrets(plan, cloud).map(({ namespace, name, keys }) => ({
+  const secrets = providedSecrets(plan, cloud).map(({ namespace, name, keys }) => ({
     namespace,
     name,
     keys: keys.map(({ key, rule, service }) => ({ key, rule, service })),

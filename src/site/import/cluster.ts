@@ -13,7 +13,15 @@ import { parseCidr } from '../../net/cidr.ts'
 import { parseRange, rangeContains } from '../../net/range.ts'
 import { networkTemplates } from '../network-templates.ts'
 import type { Attachment } from './attachment.ts'
-import { addressBelowBridge, nicUnknown, noClouds, valueLeftOut } from './findings/existing.ts'
+import {
+  addressBelowBridge,
+  ipSetWithoutHost,
+  nicUnknown,
+  noClouds,
+  platformGuessed,
+  valueLeftOut,
+  vipsUnpinned,
+} from './findings/existing.ts'
 import {
   buildNode,
   DEFAULT_NIC,
@@ -27,6 +35,7 @@ import {
   nicRoles,
   withMtu,
 } from './imported-site.ts'
+import { findKept } from './kept-objects.ts'
 import { buildNetwork, hasAddresses, type NetworkFacts, withoutSegment } from './network-facts.ts'
 import { type Carrier, type NodeInterfaces, readInterfaces, resolveCarrier } from './node-interfaces.ts'
 import { addNodeSets, nodeSetSources } from './node-sets.ts'
@@ -45,6 +54,7 @@ export const clusterKinds = [
   { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' },
   { apiVersion: 'network.openstack.org/v1beta1', kind: 'NetConfig' },
   { apiVersion: 'network.openstack.org/v1beta1', kind: 'IPSet' },
+  { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackControlPlane' },
   { apiVersion: 'dataplane.openstack.org/v1beta1', kind: 'OpenStackDataPlaneNodeSet' },
   { apiVersion: 'dataplane.openstack.org/v1beta1', kind: 'OpenStackDataPlaneService' },
   { apiVersion: 'whereabouts.cni.cncf.io/v1alpha1', kind: 'IPPool' },
@@ -77,7 +87,7 @@ export function importCluster(snapshot: Snapshot, options: ClusterOptions): Impo
   const files = [...clouds].map(([namespace, networks]) => cloudOf(namespace, networks, context))
   // The nodes also have the addresses of clouds that were not asked for.
   if (!options.namespaces) findings.push(...reportUnclaimed(context))
-  findings.push(...reportUnread())
+  findings.push(...reportUnread(), ...platformFindings(nodes))
   const site: SiteFile = {
     apiVersion: 'stackloom.dev/v1alpha1',
     kind: 'Site',
@@ -145,14 +155,33 @@ function cloudOf(
   const services = inNamespace('Service')
   const networkOf = (text: string): string | undefined =>
     [...networks].find(([, { vips }]) => vips.some((range) => holds(range, text)))?.[0]
-  const cloud = { name: namespace, namespace, networks: pinned, ...importServices(services, findings, networkOf) }
+  const imported = importServices(services, findings, networkOf)
+  if (index.unread('Service') !== undefined) findings.push(finding(vipsUnpinned, { cloud: namespace }))
+  const cloud = { name: namespace, namespace, ...findKept(namespace, index, findings), networks: pinned, ...imported }
   const nodeSets = nodeSetSources(
     inNamespace('dataplane.openstack.org/OpenStackDataPlaneNodeSet'),
     inNamespace('dataplane.openstack.org/OpenStackDataPlaneService'),
   )
   const ipSets = new Map(inNamespace('network.openstack.org/IPSet').map((ipSet) => [ipSet.metadata.name, ipSet]))
   const addresses = (host: string) => reservedAddresses(ipSets.get(host))
-  return addNodeSets(cloud, nodeSets, { networks: [...networks.keys()], addresses, findings })
+  const complete = addNodeSets(cloud, nodeSets, { networks: [...networks.keys()], addresses, findings })
+  findings.push(...reportIpSets([...ipSets.values()], complete))
+  return complete
+}
+
+/** IPSets of hosts that the file does not have. */
+function reportIpSets(ipSets: readonly KubeObject[], { hosts = [] }: SiteFileCloud): readonly Finding[] {
+  const known = new Set(hosts.flatMap(({ name, overrides }) => [name, asString(asRecord(overrides)['hostName'])]))
+  return ipSets
+    .filter(({ metadata }) => !known.has(metadata.name))
+    .map((ipSet) => {
+      const { apiVersion, kind, metadata } = ipSet
+      const { namespace = '', name } = metadata
+      const fixed = asList(asRecord(ipSet['spec'])['networks']).map((entry) => asString(asRecord(entry)['fixedIP']))
+      const addresses = [...new Set([...Object.values(reservedAddresses(ipSet)).flat(), ...fixed])]
+      const facts = { ipSet: `${namespace}/${name}`, addresses: addresses.filter((address) => address !== undefined) }
+      return finding(ipSetWithoutHost, facts, { where: { apiVersion, kind, namespace, name } })
+    })
 }
 
 /** The addresses that the host of an IPSet has, by network. */
@@ -352,6 +381,12 @@ function clusterNodes(
 function configuredNodes(interfaces: NodeInterfaces): readonly string[] {
   const names = new Set([...interfaces.values()].flatMap(({ addresses }) => [...addresses.keys()]))
   return names.size > 0 ? [...names].sort() : ['worker-0']
+}
+
+function platformFindings(nodes: readonly KubeObject[]): readonly Finding[] {
+  if (platformOf(nodes) === 'openshift') return []
+  const why = nodes.length === 0 ? 'no Nodes were read' : "no Node has OpenShift's labels"
+  return [finding(platformGuessed, { why })]
 }
 
 function platformOf(nodes: readonly KubeObject[]): 'openshift' | 'kubernetes' {

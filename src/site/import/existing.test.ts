@@ -161,7 +161,7 @@ describe('importing node sets', () => {
 describe('importing a cluster', () => {
   it('imports pools, attachments, policies, NetConfigs and VIPs of every cloud', async () => {
     const { text, findings } = importCluster(snapshot, { name: 'live' })
-    expect(findings.map(({ code }) => code)).toEqual(['SL2095', 'SL2097'])
+    expect(findings.map(({ code }) => code)).toEqual(['SL2095', 'SL2097', 'SL2099', 'SL2099'])
     expect(readSite(text ?? '', 'site.yaml').findings).toEqual([])
     await expect(text).toMatchFileSnapshot('__golden__/cluster.yaml')
   })
@@ -418,6 +418,42 @@ function withNicAddress(): Snapshot {
   return { objects: [...snapshot.objects, policy], unread: [] }
 }
 
+/** A dump that does not mention a kind of the core API. */
+function withoutKind(kind: string): Snapshot {
+  const objects = snapshot.objects.filter((object) => object.kind !== kind)
+  return { objects, unread: [{ apiVersion: 'v1', kind, reason: 'the dump has none', cause: 'not-dumped' }] }
+}
+
+describe('what another tool deployed', () => {
+  const keepOf = (objects: readonly KubeObject[], unread: Snapshot['unread'] = []) => {
+    const { text = '' } = importCluster({ objects, unread }, { name: 'live' })
+    return (parse(text) as SiteFile).spec.clouds.map(({ keep }) => keep)
+  }
+  const controlPlane = (labels = {}): KubeObject => ({
+    apiVersion: 'core.openstack.org/v1beta1',
+    kind: 'OpenStackControlPlane',
+    metadata: { name: 'sample', namespace: 'openstack', labels },
+  })
+
+  it('is kept: attachments, and the control plane where there is one', () => {
+    expect(keepOf([...snapshot.objects, controlPlane()])).toEqual([['attachments', 'control-plane'], ['attachments']])
+  })
+
+  it('includes a control plane that was not read, if keystone has a Service', () => {
+    const unread = [{ ...controlPlane(), reason: 'forbidden', cause: 'forbidden' as const }]
+    expect(keepOf(snapshot.objects, unread)[0]).toEqual(['attachments', 'control-plane'])
+  })
+
+  it('does not include what Stackloom deployed', () => {
+    const labels = { 'app.kubernetes.io/managed-by': 'stackloom' }
+    const ours = [...snapshot.objects, controlPlane()].map((object) => ({
+      ...object,
+      metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } },
+    }))
+    expect(keepOf(ours)).toEqual([undefined, undefined])
+  })
+})
+
 /** For every problem, something to import that has it. */
 const triggers: Readonly<Record<keyof typeof problems, () => Imported>> = {
   notNetworkValues: () => importArchitecture([{ file: 'a.yaml', text: 'kind: Pod\n' }], { name: 'x' }),
@@ -455,6 +491,18 @@ const triggers: Readonly<Record<keyof typeof problems, () => Imported>> = {
     const clouds = ['a', 'b'].map((name) => ({ name, namespace: name }))
     return addClouds({ file: 'site.yaml', text: smallSite }, importArchitecture(values, { name: 'x', clouds }))
   },
+  platformGuessed: () => importCluster(withoutKind('Node'), { name: 'x' }),
+  vipsUnpinned: () => importCluster(withoutKind('Service'), { name: 'x' }),
+  ipSetWithoutHost: () => {
+    const ipSet = {
+      apiVersion: 'network.openstack.org/v1beta1',
+      kind: 'IPSet',
+      metadata: { name: 'edpm-compute-0', namespace: 'openstack' },
+      spec: { networks: [{ name: 'internalapi', fixedIP: '172.17.0.107' }] },
+    }
+    return importCluster({ ...snapshot, objects: [...snapshot.objects, ipSet] }, { name: 'x' })
+  },
+  keptByImport: () => importCluster(snapshot, { name: 'x' }),
   filesLeftOut: () => selectValuesFiles('tree', [...values, { file: 'tree/other.yaml', text: 'kind: Pod\n' }]),
 }
 

@@ -32,6 +32,8 @@ export type EndpointAnswers =
 export interface SiteContext {
   readonly plan: Plan
   readonly documents: readonly PlannedDocument[]
+  /** Objects that stay with the tool that deployed their cloud, as they would be rendered. */
+  readonly kept?: readonly PlannedDocument[]
   readonly live: SnapshotIndex
   /** When the cluster was read, in milliseconds since the epoch. */
   readonly now: number

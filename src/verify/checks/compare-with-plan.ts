@@ -41,7 +41,7 @@ export function compareWithPlan(
   })
 }
 
-function formatValue(value: unknown): string {
+export function formatValue(value: unknown): string {
   if (value === undefined) return 'absent'
   const text = typeof value === 'string' ? value.trim() : JSON.stringify(value)
   return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH - 1)}…` : text

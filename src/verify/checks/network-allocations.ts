@@ -1,11 +1,13 @@
 /** Checks attachments and NetConfig against the plan, and that allocated addresses are in their spans. */
 import { type KubeObject, objectKey } from '../../api/object.ts'
 import { allocatedPodAddresses, type PodAddress } from '../../api/pod-networks.ts'
-import { getField, getString } from '../../api/raw-object.ts'
+import { formatObjectName, getField, getString } from '../../api/raw-object.ts'
 import { formatGroupKind } from '../../api/snapshot.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { parseAddress } from '../../net/address.ts'
 import type { PlannedCloud, PlannedNetwork } from '../../plan/plan.ts'
+import { fieldDifferences } from '../field-differences.ts'
+import { attachmentsKept, keptDiffers, keptMissing } from '../findings/check-findings.ts'
 import { foreignPod, podAddressOutside, reservationOutside } from '../findings/network-findings.ts'
 import {
   ATTACHMENT,
@@ -18,7 +20,7 @@ import {
   RESERVATION,
   WHEREABOUTS,
 } from './check-definition.ts'
-import { compareWithPlan, filterByKind } from './compare-with-plan.ts'
+import { compareWithPlan, filterByKind, formatValue } from './compare-with-plan.ts'
 import { contains, exclusiveRanges, findRange, formatSpans, spanRanges, subnetRanges } from './planned-ranges.ts'
 
 export const attachments: CloudCheck = {
@@ -29,8 +31,46 @@ export const attachments: CloudCheck = {
   kinds: [ATTACHMENT],
   run: (context) => {
     const planned = filterByKind(context.desired, ATTACHMENT)
-    return outcome(planned.length, 'definition', compareWithPlan(context, planned, undefined, withParsedConfig))
+    const kept = keptAttachments(context)
+    return outcome(planned.length + kept.length, 'definition', [
+      ...compareWithPlan(context, planned, undefined, withParsedConfig),
+      ...checkKept(kept, context),
+    ])
   },
+}
+
+function keptAttachments({ kept = [], cloud }: CloudContext): readonly KubeObject[] {
+  const objects = kept.filter((document) => document.cloud === cloud.name).map(({ object }) => object)
+  return filterByKind(objects, ATTACHMENT)
+}
+
+/** What decides which addresses pods get; the rest may be as the other tool has it. */
+const ADDRESS_FIELD = /^spec\.config\.ipam\.(range|range_start|range_end|exclude|ipRanges)\b/
+
+function checkKept(planned: readonly KubeObject[], { cloud, live }: CloudContext): readonly Finding[] {
+  const found = planned.map((object) => ({
+    object: withParsedConfig(object),
+    has: live.get(formatGroupKind(ATTACHMENT), object.metadata.name, object.metadata.namespace),
+  }))
+  const unnamed = found.filter(
+    ({ object, has }) =>
+      has && fieldDifferences(object, withParsedConfig(has)).some(({ path }) => path.endsWith('.network_name')),
+  )
+  return [
+    ...found.flatMap(({ object, has }) => {
+      const what = formatObjectName(object)
+      if (!has) return [finding(keptMissing, { cloud: cloud.name, what }, { where: locateObject(object) })]
+      return fieldDifferences(object, withParsedConfig(has))
+        .filter(({ path }) => ADDRESS_FIELD.test(path))
+        .map(({ path, desired, live: value }) => {
+          const facts = { what, path, planned: formatValue(desired), live: formatValue(value) }
+          return finding(keptDiffers, facts, { where: locateObject(has, path) })
+        })
+    }),
+    ...(unnamed.length > 0
+      ? [finding(attachmentsKept, { cloud: cloud.name, networks: unnamed.map(({ object }) => object.metadata.name) })]
+      : []),
+  ]
 }
 
 /** Parses the JSON configuration, so that formatting does not matter. */

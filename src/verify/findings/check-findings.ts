@@ -28,8 +28,35 @@ export const plannedDiffers = problem<{ what: string; path: string; planned: str
   code: 'SL9003',
   severity: 'error',
   message: ({ what, path, planned, live }) => `${what}: ${path} is ${live}, planned is ${planned}`,
+  remedy: ({ what }) =>
+    what.startsWith('NetworkAttachmentDefinition ')
+      ? 'write `keep: [attachments]` into a cloud that another tool deployed; else run `stackloom up` when no pod of the network runs: whereabouts forgets the addresses of running pods when range or network_name change'
+      : 'run `stackloom diff` to see the difference and `stackloom up` to restore the plan; `--force-conflicts` overwrites fields of other managers',
+})
+
+export const keptDiffers = problem<{ what: string; path: string; planned: string; live: string }>({
+  code: 'SL9004',
+  severity: 'error',
+  message: ({ what, path, planned, live }) =>
+    `${what} stays with the tool that deployed it, but its ${path} is ${live}, planned is ${planned}`,
+  remedy: () => 'write the addresses that it has into the site file (`spans` of the subnet), then plan again',
+})
+
+export const keptMissing = problem<{ cloud: string; what: string }>({
+  code: 'SL9005',
+  severity: 'error',
+  message: ({ cloud, what }) => `${what} of ${cloud} is left to the tool that deployed the cloud, but does not exist`,
   remedy: () =>
-    'run `stackloom diff` to see the difference and `stackloom up` to restore the plan; `--force-conflicts` overwrites fields of other managers',
+    'let that tool create it; or remove `attachments` from `keep` in the site file if the cloud has none of its definitions left',
+})
+
+export const attachmentsKept = problem<{ cloud: string; networks: readonly string[] }>({
+  code: 'SL9006',
+  severity: 'warning',
+  message: ({ cloud, networks }) =>
+    `the attachments ${networks.join(', ')} of ${cloud} stay without the planned network_name, so whereabouts counts by range alone`,
+  remedy: () =>
+    'check that no other cloud has the same range; to change them, stop all pods of the networks first: see "After adopt" in the guide Adopt',
 })
 
 export const poolOpen = problem<{ pool: string; namespace: string; live: readonly string[] }>({

@@ -1,11 +1,15 @@
-/** SL2035 to SL2038, SL2044, SL209x: importing network-values files of the architecture repository, and live clusters. */
+/**
+ * SL2035 to SL2038, SL2044, SL2047 to SL2049, SL209x: importing network-values files of the architecture repository,
+ * and live clusters.
+ */
 import { problem } from '../../../errors/finding.ts'
 
 export const notNetworkValues = problem<{ reason: string }>({
   code: 'SL2090',
   severity: 'error',
   message: ({ reason }) => `this is not a network-values file: ${reason}`,
-  remedy: () => 'give the values.yaml of an nncp folder, a ConfigMap called network-values',
+  remedy: () =>
+    'give the values.yaml of an nncp folder, a ConfigMap called network-values; a folder of manifests is read by `--source cluster --from DIR`',
 })
 
 export const badAttachment = problem<{ cloud: string; network: string; reason: string }>({
@@ -19,7 +23,7 @@ export const valueLeftOut = problem<{ what: string; why: string }>({
   code: 'SL2092',
   severity: 'warning',
   message: ({ what, why }) => `${what} was left out: ${why}`,
-  remedy: () => 'add it to the site file if it is needed',
+  remedy: () => 'look whether the cloud needs it; what a site file has no field for stays where it is set now',
 })
 
 export const subnetGuessed = problem<{ cloud: string; network: string; cidr: string; from: string }>({
@@ -114,4 +118,38 @@ export const nicNotInSite = problem<{ device: string; site: string }>({
   severity: 'warning',
   message: ({ device, site }) => `imported networks are on ${device}, which no node of the site ${site} has`,
   remedy: ({ device }) => `add it to every node of spec.cluster.nodes: nics: {main: …, ${device}: ${device}}`,
+})
+
+export const platformGuessed = problem<{ why: string }>({
+  code: 'SL2047',
+  severity: 'warning',
+  message: ({ why }) => `the platform was taken to be kubernetes, because ${why}`,
+  remedy: () =>
+    'on OpenShift, write `platform: openshift` under spec.cluster before the first plan: it decides whether public endpoints get VIPs, and the lock keeps them',
+})
+
+export const vipsUnpinned = problem<{ cloud: string }>({
+  code: 'SL2048',
+  severity: 'warning',
+  message: ({ cloud }) =>
+    `the VIPs of ${cloud} are not pinned, because its Services were not read: the plan may choose others than it has`,
+  remedy: () =>
+    'add Services to the source (`kubectl get services -A -o yaml`) and import again, or pin each address under `vips` of the cloud (`stackloom slots -f` lists the names)',
+})
+
+export const ipSetWithoutHost = problem<{ ipSet: string; addresses: readonly string[] }>({
+  code: 'SL2049',
+  severity: 'warning',
+  message: ({ ipSet, addresses }) =>
+    `the IPSet ${ipSet} ${addresses.length > 0 ? `(${addresses.join(', ')}) ` : ''}is of no imported host, so the plan may give its addresses to others`,
+  remedy: () =>
+    'add its OpenStackDataPlaneNodeSet to the source and import again, or write the host with its `addresses` under `hosts` of the cloud',
+})
+
+export const keptByImport = problem<{ cloud: string; keep: readonly string[] }>({
+  code: 'SL2099',
+  severity: 'info',
+  message: ({ cloud, keep }) =>
+    `another tool deployed ${cloud}: \`keep: [${keep.join(', ')}]\` leaves to it what Stackloom must not replace while it runs`,
+  remedy: () => 'remove `keep` from the cloud if the objects that were read are not deployed',
 })
