@@ -5,6 +5,7 @@ import path from 'node:path'
 import { buildInto } from '../tools/build.ts'
 import { type DocCommand, docPages, findOutputDifference } from '../tools/doc-commands.ts'
 import { filesBelow } from '../tools/files.ts'
+import { writeDocDumps } from './doc-dumps.ts'
 
 export interface DocPage {
   readonly name: string
@@ -28,8 +29,9 @@ export async function buildForDocs(folder: string): Promise<string> {
 }
 
 /** A folder with the files that pages use. */
-export function makeReaderFolder(folder: string): void {
+export async function makeReaderFolder(folder: string): Promise<void> {
   mkdirSync(folder)
+  await writeDocDumps(folder)
   for (const name of ['examples/install-yamls', 'test/samples/architecture']) cpSync(name, folder, { recursive: true })
   for (const name of ['examples', 'docs']) cpSync(name, path.join(folder, name), { recursive: true })
 }
@@ -64,9 +66,16 @@ export async function runDocCommands(
   }
 }
 
-/** A question is asked on a terminal only, and `script` gives the command one. */
+/**
+ * A question is asked on a terminal only, and `script` gives the command one. The answer is typed when the terminal passes on
+ * single keys, which is when the question is there: what is typed before would arrive as a line.
+ */
 function answerWith(answer: string, file: string): string {
-  return `printf '%s\\n' '${answer}' | script -qec 'bash ${file}' /dev/null`
+  const isAsking = `stty -F "$(cat ${file}.tty 2>/dev/null)" -a 2>/dev/null | grep -q -- '-icanon'`
+  return `rm -f ${file}.end
+{ until ${isAsking} || [ -e ${file}.end ]; do sleep 0.1; done
+sleep 0.3; printf '%s\\r' '${answer}'; until [ -e ${file}.end ]; do sleep 0.1; done; } |
+script -qec 'stty cols 80 rows 24; tty >${file}.tty; bash ${file}; ended=$?; touch ${file}.end; exit $ended' /dev/null`
 }
 
 /** Waits for the text, then interrupts as Ctrl-C does; `set -m` gives the command a process group and lets it be interrupted. */

@@ -1,34 +1,58 @@
 /** Runs the commands of pages that share a sandbox, in one shell and one folder, and removes the sandbox. */
-import { symlinkSync, writeFileSync } from 'node:fs'
+import { symlinkSync } from 'node:fs'
 import path from 'node:path'
-import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { ensurePrograms } from '../src/sandbox/build/ensure-programs.ts'
 import { findDocCommands } from '../tools/doc-commands.ts'
 import { buildForDocs, makeReaderFolder, type PageCommand, readDocPages, runDocCommands } from './doc-runner.ts'
 import { sandboxContext } from './sandbox-context.ts'
 
-/** The pages with commands for each sandbox, in the order in which they run; the page that starts it comes first. */
+interface DocSandboxDefinition {
+  /** In the order in which their commands run; the page that starts the sandbox comes first. */
+  readonly pages: readonly string[]
+  /** Runs them. */
+  readonly test: string
+}
+
+const SANDBOX_TEST = 'test/real/packages/docs-sandbox.test.ts'
+
+/** What commands need, by the name in the marks of pages: a sandbox, or what a test has otherwise. */
 export const docSandboxes = {
-  guide: [
-    'docs/guide/deploy.md',
-    'docs/guide/verify.md',
-    'docs/guide/doctor.md',
-    'docs/guide/metallb-pools.md',
-    'docs/guide/add-node.md',
-    'docs/guide/hosts.md',
-    'docs/guide/certificates.md',
-    'docs/guide/leaked-addresses.md',
-    'docs/guide/backup.md',
-    'docs/guide/alerts.md',
-    'docs/guide/releases.md',
-    'docs/guide/import.md',
-  ],
-  dns: ['docs/guide/dns.md'],
-  operator: ['docs/guide/operator.md', 'docs/guide/find-address.md'],
-  default: ['docs/sandbox.md'],
-  /** No sandbox: the package that test/real/packages/npm-package.test.ts serves. */
-  npm: ['README.md', 'docs/guide/install.md', 'docs/guide/disconnected.md'],
-} as const satisfies Readonly<Record<string, readonly string[]>>
+  guide: {
+    test: SANDBOX_TEST,
+    pages: [
+      'docs/guide/deploy.md',
+      'docs/guide/verify.md',
+      'docs/guide/doctor.md',
+      'docs/guide/metallb-pools.md',
+      'docs/guide/add-node.md',
+      'docs/guide/hosts.md',
+      'docs/guide/certificates.md',
+      'docs/guide/leaked-addresses.md',
+      'docs/guide/backup.md',
+      'docs/guide/alerts.md',
+      'docs/guide/find-address.md',
+      'docs/guide/dns.md',
+      'docs/guide/gitops.md',
+      'docs/guide/releases.md',
+      'docs/guide/import.md',
+    ],
+  },
+  dns: { test: SANDBOX_TEST, pages: ['docs/guide/dns.md'] },
+  operator: { test: SANDBOX_TEST, pages: ['docs/guide/operator.md', 'docs/guide/find-address.md'] },
+  default: { test: SANDBOX_TEST, pages: ['docs/sandbox.md'] },
+  /** A cloud that install_yamls deployed. */
+  adopt: { test: 'test/real/deploy/adopt-command.test.ts', pages: ['docs/guide/adopt.md'] },
+  /** The package, on a registry. */
+  npm: {
+    test: 'test/real/packages/npm-package.test.ts',
+    pages: ['README.md', 'docs/guide/install.md', 'docs/guide/disconnected.md'],
+  },
+  /** A clone of this checkout, in which commands start. */
+  checkout: {
+    test: 'test/real/packages/docs-commands.test.ts',
+    pages: ['CONTRIBUTING.md', 'docs/guide/releases.md', 'docs/guide/install.md'],
+  },
+} as const satisfies Readonly<Record<string, DocSandboxDefinition>>
 
 export type DocSandbox = keyof typeof docSandboxes
 
@@ -43,11 +67,12 @@ export async function buildForSandboxes(folder: string): Promise<string> {
 /** The commands of all pages for a sandbox. */
 export function sandboxCommands(name: DocSandbox): readonly PageCommand[] {
   const pages = readDocPages()
-  return docSandboxes[name].flatMap((page) =>
+  const commands = docSandboxes[name].pages.flatMap((page) =>
     findDocCommands(pages.find((candidate) => candidate.name === page)?.text ?? '')
       .filter(({ notRun, sandbox }) => notRun === undefined && sandbox === name)
       .map((command) => ({ ...command, page })),
   )
+  return [...commands.filter(({ isLast }) => !isLast), ...commands.filter(({ isLast }) => isLast)]
 }
 
 /** Returns the problems; the sandbox is removed in any case. */
@@ -56,9 +81,9 @@ export async function runInSandbox(
   options: { readonly bin: string; readonly cwd: string; readonly prepare?: (cwd: string) => void },
 ): Promise<readonly string[]> {
   const { cache } = sandboxContext().paths
-  const environment = { ...options, env: { XDG_CACHE_HOME: path.dirname(cache) } }
-  makeReaderFolder(options.cwd)
-  await writeBackupKey(options.cwd)
+  const env = { XDG_CACHE_HOME: path.dirname(cache), CHECKOUT: process.cwd() }
+  const environment = { ...options, env }
+  await makeReaderFolder(options.cwd)
   options.prepare?.(options.cwd)
   const commands = sandboxCommands(name)
   try {
@@ -69,11 +94,4 @@ export async function runInSandbox(
       .join('; ')
     await runDocCommands([{ page: 'the end', line: 0, command }], environment)
   }
-}
-
-/** As `age-keygen` of the guide to backups writes it. */
-async function writeBackupKey(cwd: string): Promise<void> {
-  const identity = await generateIdentity()
-  writeFileSync(path.join(cwd, 'key.txt'), `${identity}\n`)
-  writeFileSync(path.join(cwd, 'recipient.txt'), `${await identityToRecipient(identity)}\n`)
 }

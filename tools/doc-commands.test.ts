@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { commands } from '../src/cli/commands.ts'
+import { docSandboxes } from '../test/doc-sandboxes.ts'
 import { loadCommand } from './command-pages.ts'
-import { docPages, findDocCommands, findOutputDifference } from './doc-commands.ts'
+import { docPages, findDocCommands, findOutputDifference, reasonKinds } from './doc-commands.ts'
 import { filesBelow } from './files.ts'
 
 describe('the commands of a page', () => {
@@ -28,18 +29,19 @@ describe('the commands of a page', () => {
     expect(findDocCommands(page)).toEqual([{ command: 'make x', line: 5, notRun: 'why' }])
   })
 
-  it('are not run where the block or the page gives the reason', () => {
-    const block = '<!-- not run: no cluster -->\n```sh\nx\n```\n'
-    expect(findDocCommands(block)).toEqual([{ command: 'x', line: 3, notRun: 'no cluster' }])
-    const page = '<!-- commands not run: no VM -->\n\n```sh\nx\n```\n\n<!-- run -->\n```sh\ny\n```\n'
-    expect(findDocCommands(page).map(({ notRun }) => notRun)).toEqual(['no VM', undefined])
+  it('are not run where a mark above the block gives the reason, and only there', () => {
+    const page = '<!-- not run: macOS: why -->\n```sh\nx\n```\n\n```sh\ny\n```\n'
+    expect(findDocCommands(page)).toEqual([
+      { command: 'x', line: 3, notRun: 'macOS: why' },
+      { command: 'y', line: 7 },
+    ])
   })
 
-  it('are run after what the reader does between two blocks', () => {
-    const page = '<!-- commands not run: no VM -->\n\n<!-- before: edit -->\n```sh\nx\ny\n```\n'
+  it('are run after what the reader does between two blocks, or after those of other pages', () => {
+    const page = '<!-- last -->\n<!-- before: edit -->\n```sh\nx\ny\n```\n'
     expect(findDocCommands(page)).toEqual([
-      { command: 'x', line: 5, before: 'edit' },
-      { command: 'y', line: 6 },
+      { command: 'x', line: 4, before: 'edit', isLast: true },
+      { command: 'y', line: 5, isLast: true },
     ])
   })
 
@@ -57,9 +59,12 @@ describe('the commands of a page', () => {
     ])
   })
 
-  it('have values in place of the words that a reader replaces', () => {
+  it('have values in place of what a reader replaces', () => {
     const page = '<!-- with: IMAGE=localhost/a:1 NAME=x=y -->\n```sh\nrun IMAGE NAMES NAME\n```\n'
     expect(findDocCommands(page)).toEqual([{ command: 'run localhost/a:1 NAMES x=y', line: 3 }])
+    const quoted =
+      '<!-- with: "a b"="a --from c d" x.example=$HOST -->\n```console\n$ a b x.example\nof x.example\n```\n'
+    expect(findDocCommands(quoted)).toEqual([{ command: 'a --from c d $HOST', line: 3, output: ['of …'] }])
   })
 
   it('print what the page shows, with … for the rest', () => {
@@ -67,10 +72,43 @@ describe('the commands of a page', () => {
     expect(findOutputDifference(['a', 'c'], ['a', 'b', 'c'])).toBe('c')
     expect(findOutputDifference(['a'], ['a', 'b'])).toBe('the command prints more: b')
     expect(findOutputDifference(['a', '…'], ['a'])).toBeUndefined()
+    expect(findOutputDifference(['ends on 2026-01-31'], ['ends on 2027-02-01'])).toBeUndefined()
+    expect(findOutputDifference(['ends on 2026-01-31'], ['ends on Monday'])).toBe('ends on 2026-01-31')
   })
 })
 
 const pages = docPages(filesBelow('.', 'docs'))
+
+it('every command is run by a test, or cannot be run on one Linux machine for a reason of a known kind', () => {
+  const problems = pages.flatMap((page) => {
+    const text = readFileSync(page, 'utf8')
+    const marks = text.match(/^ *<!-- (commands not run|not run(?!: )).*$/gm) ?? []
+    return [
+      ...marks.map((mark) => `${page}: ${mark}`),
+      ...findDocCommands(text).flatMap(({ line, notRun, sandbox }) => {
+        const [kind = '', what = ''] = notRun?.split(': ') ?? []
+        const isKnown = kind in reasonKinds && (kind !== 'another test' || existsSync(what))
+        if (notRun !== undefined) return isKnown ? [] : [`${page}:${line}: ${notRun}`]
+        return sandbox === undefined || sandbox in docSandboxes ? [] : [`${page}:${line}: no test has ${sandbox}`]
+      }),
+    ]
+  })
+  expect(problems).toEqual([])
+})
+
+it('every sandbox of pages is in the test that is named for it, with the pages that use it', () => {
+  const used = pages.flatMap((page) =>
+    findDocCommands(readFileSync(page, 'utf8')).flatMap(({ notRun, sandbox }) =>
+      notRun === undefined && sandbox !== undefined ? [`${sandbox}: ${page}`] : [],
+    ),
+  )
+  const listed = Object.entries(docSandboxes).flatMap(([name, { pages: own }]) => own.map((page) => `${name}: ${page}`))
+  expect([...new Set(used)].toSorted()).toEqual(listed.toSorted())
+  const missing = Object.entries(docSandboxes).filter(
+    ([name, { test }]) => !new RegExp(`'${name}'|docSandboxes\\.${name}\\b`).test(readFileSync(test, 'utf8')),
+  )
+  expect(missing.map(([name]) => name)).toEqual([])
+})
 
 const program = new Command('stackloom').exitOverride()
 for (const entry of commands.filter(({ hidden }) => !hidden)) program.addCommand(await loadCommand(entry))
@@ -104,7 +142,7 @@ function findCalls(command: string): readonly (readonly string[])[] {
     .map((part) =>
       part
         .replace(/\s#.*$/, '')
-        .replace(/\d?>+\s*\S+/g, '')
+        .replace(/\d?[<>]+\s*\S+/g, '')
         .trim(),
     )
     .filter((part) => /^(kubectl |npx )?stackloom /.test(part))

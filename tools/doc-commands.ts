@@ -1,14 +1,26 @@
 /**
  * Finds the commands in the blocks of a page, with the output that the page shows. Pure.
  *
- * A block is run unless a mark above it gives the reason: `<!-- not run: REASON -->`. A mark in the first lines of a page
- * is `<!-- commands not run: REASON -->` and counts for the whole page; `<!-- run -->` excepts a block. What the reader
- * does between two blocks, such as an edit, is `<!-- before: COMMAND -->`, which also excepts the block.
+ * A block is run unless a mark above it says why it cannot be: `<!-- not run: KIND: REASON -->`, with a kind of `reasonKinds`.
+ * What the reader does between two blocks, such as an edit, is `<!-- before: COMMAND -->`.
  * `<!-- sandbox: NAME -->` says that a page's commands need a cluster: all pages with one name share a sandbox and a folder.
- * `<!-- in: NAME -->` is the same for one block. `<!-- with: WORD=VALUE … -->` replaces words of a block that the reader
- * replaces. `<!-- until: TEXT -->` is what a command prints that serves until it is interrupted. `<!-- answer: KEY -->` is the
- * key that the reader presses at a question. `<!-- exit: N -->` is how every command of the block ends where that is not 0.
+ * `<!-- in: NAME -->` is the same for one block, `<!-- last -->` runs a block after those of all other pages. `<!-- with:
+ * TEXT=VALUE … -->` replaces what the reader replaces, such as a name; quotes are for spaces. `<!-- until: TEXT -->` is what a
+ * command prints that serves until it is interrupted. `<!-- answer: KEY -->` is what the reader types at a question.
+ * `<!-- exit: N -->` is how every command of the block ends where that is not 0.
  */
+
+/** Why a command cannot be run on one Linux machine that talks to no other. */
+export const reasonKinds: Readonly<Record<string, string>> = {
+  macOS: 'uses what only macOS has',
+  'public server': 'downloads from a server of others',
+  product: 'needs a product that the tests cannot have',
+  'another machine': 'is typed on a machine that is not that of the reader',
+  'the tests': 'starts the tests that would run it',
+  /** Followed by the file of the test. */
+  'another test':
+    'is typed by a test that does not read the page, because it takes minutes or needs what only that test has',
+}
 
 export interface DocCommand {
   /** As a shell reads it, without the prompt and with its continuation lines. */
@@ -28,6 +40,8 @@ export interface DocCommand {
   readonly answer?: string
   /** How it ends; 0 unless given, or 1 or 2 where the page shows an error. */
   readonly exit?: number
+  /** Whether it comes after the commands of all other pages with the same sandbox. */
+  readonly isLast?: true
 }
 
 /** Pages with commands for users; findings and decisions are generated or about the past. */
@@ -47,40 +61,51 @@ interface Block {
 type Marks = ReadonlyMap<string, string>
 
 export function findDocCommands(page: string): readonly DocCommand[] {
-  const notRun = /^<!-- commands not run: (.+?) -->$/m.exec(page)?.[1]
   const sandboxOfPage = pageSandbox(page)
   return findBlocks(page).flatMap((block) => {
     const { marks } = block
-    const isRun = marks.size > 0
-    const reason = marks.get('not run') ?? (isRun ? undefined : notRun)
+    const reason = marks.get('not run')
     const before = marks.get('before')
     const answer = marks.get('answer')
     const exit = marks.get('exit')
     const until = marks.get('until')
     const sandbox = marks.get('in') ?? sandboxOfPage
     const commands = block.kind === 'console' ? splitConsole(block) : splitScript(block)
-    return commands.map((command, index) => ({
+    const replacements = parseReplacements(marks.get('with') ?? '')
+    return commands.map(({ output, ...command }, index) => ({
       ...command,
-      command: replaceWords(command.command, marks.get('with') ?? ''),
+      command: replaceTexts(command.command, replacements),
+      ...(output && { output: output.map((line) => replaceTexts(line, replacements.map(hideShellValue))) }),
       ...(sandbox !== undefined && { sandbox }),
       ...(until !== undefined && { until }),
       ...(reason !== undefined && { notRun: reason }),
       ...(before !== undefined && index === 0 && { before }),
       ...(answer !== undefined && { answer }),
       ...(exit !== undefined && { exit: Number(exit) }),
+      ...(marks.has('last') && { isLast: true as const }),
     }))
   })
 }
 
-/** Replaces each WORD of `WORD=VALUE …`. */
-function replaceWords(command: string, replacements: string): string {
-  return replacements
-    .split(' ')
-    .filter((replacement) => replacement !== '')
-    .reduce((text, replacement) => {
-      const [word = '', ...value] = replacement.split('=')
-      return text.replaceAll(new RegExp(`\\b${word}\\b`, 'g'), value.join('='))
-    }, command)
+type Replacement = readonly [text: string, value: string]
+
+/** Reads `TEXT=VALUE "A TEXT"="A VALUE" …`. */
+function parseReplacements(mark: string): readonly Replacement[] {
+  const pairs = mark.matchAll(/(?:"([^"]+)"|([^\s="]+))=(?:"([^"]*)"|(\S+))/g)
+  return [...pairs].map(([, quoted, word, quotedValue, value]) => [quoted ?? word ?? '', quotedValue ?? value ?? ''])
+}
+
+/** A name is replaced as a whole word, so that NAME leaves NAMESPACE alone. */
+function replaceTexts(line: string, replacements: readonly Replacement[]): string {
+  return replacements.reduce((result, [text, value]) => {
+    if (!/^\w+$/.test(text)) return result.replaceAll(text, () => value)
+    return result.replaceAll(new RegExp(`\\b${text}\\b`, 'g'), () => value)
+  }, line)
+}
+
+/** What the shell puts in place of a variable may be any text in the output. */
+function hideShellValue([text, value]: Replacement): Replacement {
+  return [text, value.includes('$') ? '…' : value]
 }
 
 /** The sandbox that the commands of a page need; undefined for a page whose commands need none. */
@@ -132,7 +157,7 @@ function marksAbove(lines: readonly string[], start: number): Marks {
   const marks = new Map<string, string>()
   for (let index = start - 1; index >= 0; index -= 1) {
     const line = lines[index]?.trim() ?? ''
-    const [, word, text = ''] = /^<!-- (run|not run|before|in|with|until|answer|exit)(?:: (.+))? -->$/.exec(line) ?? []
+    const [, word, text = ''] = /^<!-- (not run|before|in|last|with|until|answer|exit)(?:: (.+))? -->$/.exec(line) ?? []
     if (word !== undefined) marks.set(word, text)
     else if (line !== '') break
   }
@@ -192,12 +217,14 @@ export function findOutputDifference(shown: readonly string[], printed: readonly
   return anywhere || from >= printed.length ? undefined : `the command prints more: ${printed[from]}`
 }
 
-/** `…` within a line stands for any text. */
+/** `…` within a line stands for any text, and a date for any other. */
 function matchesLine(shown: string, printed: string): boolean {
   const pattern = shown
     .trimEnd()
     .split('…')
-    .map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+    .map((part) =>
+      part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(/\b\d{4}-\d{2}-\d{2}\b/g, '\\d{4}-\\d{2}-\\d{2}'),
+    )
     .join('.*')
   return new RegExp(`^${pattern}$`).test(printed.trimEnd())
 }

@@ -126,7 +126,8 @@ export function siteConfig({ index, changelog, version, base }: SiteSources): Us
       ['style', {}, STYLE],
       ['link', { rel: 'icon', href: ICON }],
     ],
-    markdown: { anchor: { slugify: headingAnchor }, config: keepCode },
+    // Braces in a sentence are text, not attributes.
+    markdown: { anchor: { slugify: headingAnchor }, attrs: { disable: true }, config: keepCode },
     themeConfig: {
       search: { provider: 'local' },
       sidebar: [...sidebarSections(index)],

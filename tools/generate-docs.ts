@@ -20,6 +20,7 @@ import { fastSchemas } from './fast-schemas.ts'
 import { crdPage, type FileSchema, filePage, type KindSchema } from './file-pages.ts'
 import { findingPages } from './finding-pages.ts'
 import { importGraph } from './import-graph.ts'
+import { alertTable, RUNBOOKS } from './release-monitoring.ts'
 
 /** Texts by file name. A generated folder holds nothing else: other files in it are removed. */
 type Pages = ReadonlyMap<string, string>
@@ -92,6 +93,7 @@ async function generatedFiles(): Promise<Pages> {
     ['docs/reference/kinds.md', crdPage(ownKinds(), KINDS)],
     ['docs/reference/fleet-file.md', filePage((await fileSchema('fleet')) as FileSchema, FLEET_FILE)],
     ['docs/reference/compatibility.md', compatibilityPage()],
+    [RUNBOOKS, replaceGeneratedPart(readFileSync(RUNBOOKS, 'utf8'), 'alerts', alertTable())],
     ['docs/pictures/address-map.svg', drawPlan(plan)],
     ['docs/pictures/topology.svg', drawTopology(plan)],
     // For callers that only check whether a code exists: the catalogue with its descriptions is slow to load.

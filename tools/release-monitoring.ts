@@ -139,6 +139,23 @@ export const alerts: readonly Alert[] = [
 
 const labels = { 'app.kubernetes.io/name': 'stackloom-operator' }
 
+/** Without the templates of Prometheus: `$labels.cloud` becomes its name. */
+function plainSummary(summary: string): string {
+  return summary
+    .replace(NAMESPACE, 'a namespace')
+    .replace(/\{\{ *\$labels\.(\w+) *\}\}/g, '<$1>')
+    .replace(/\{\{.*?\}\}/g, '…')
+}
+
+/** For the page with a heading for each alert. */
+export function alertTable(): string {
+  const rows = alerts.map(
+    ({ name, severity, summary, for: duration }) =>
+      `| [${name}](#${name.toLowerCase()}) | ${severity} | \`${plainSummary(summary)}\` | ${duration} |`,
+  )
+  return ['| alert | severity | fires when | for |', '|---|---|---|---|', ...rows].join('\n')
+}
+
 /** For the operator of Prometheus: alerts, and how the pods are scraped. */
 export function monitoringObjects(namespace = OPERATOR_NAMESPACE): readonly KubeObject[] {
   return [

@@ -4,14 +4,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseDocument } from 'yaml'
 import type { PlannedCloud } from '../../../src/plan/plan.ts'
 import { useCluster } from '../../cluster.ts'
+import { buildForDocs, runDocCommands } from '../../doc-runner.ts'
+import { sandboxCommands } from '../../doc-sandboxes.ts'
 import { useFolder } from '../../folder.ts'
 import { adoptPlan } from './adopt-plan.ts'
-import { prepareCluster, type RunningActors, runCommands, startActors } from './deployment-fixture.ts'
-import { addressesIn, installCloud, installedObjects, settled } from './install-yamls.ts'
+import { allActors, prepareCluster, type RunningActors, runCommands, startActors } from './deployment-fixture.ts'
+import { addressesIn, installCloud, installedNetConfig, installedObjects, SAMPLE, settled } from './install-yamls.ts'
 
 const plan = adoptPlan(1)
 /** With designate, whose name servers have a Service for each replica, in lists of the control plane. */
 const cloud = plan.clouds[0] as PlannedCloud
+
+const ATTACHMENT = { apiVersion: 'k8s.cni.cncf.io/v1', kind: 'NetworkAttachmentDefinition' }
+const CONTROL_PLANE = { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackControlPlane' }
 
 describe('stackloom adopt', { timeout: 600_000 }, () => {
   const cluster = useCluster({ crds: '0.6.0', metallb: true, controllerManager: true })
@@ -24,9 +29,10 @@ describe('stackloom adopt', { timeout: 600_000 }, () => {
       cluster.client,
       plan.from.cluster.nodes.map(({ name }) => name),
     )
-    cast = startActors(cluster.connection, ['openstack'])
+    cast = startActors(cluster.connection, [...allActors, 'services'])
     const upstream = { pool: (network: string) => network, prefixes: { designateext: '172.50.0' } }
-    await installCloud(cluster.client, installedObjects(plan, cloud, upstream))
+    const objects = [...installedObjects(plan, cloud, upstream), installedNetConfig(cloud, upstream)]
+    await installCloud(cluster.client, objects)
     before = await settled(cluster.client, cloud.namespace, 16)
   }, 600_000)
   afterAll(() => cast?.stop())
@@ -43,7 +49,13 @@ describe('stackloom adopt', { timeout: 600_000 }, () => {
     const file = path.join(folder, 'site.yaml')
     const site = parseDocument(await readFile(file, 'utf8'))
     site.setIn(['spec', 'accept'], [{ code: 'SL2103', where: '172.50.0.0/24', reason: 'as install_yamls has it' }])
+    // What the import cannot see, as guide/import says.
+    site.setIn(['spec', 'cluster', 'platform'], 'openshift')
+    site.setIn(['spec', 'cluster', 'dns'], ['192.168.122.1'])
+    site.setIn(['spec', 'cluster', 'storageClass'], 'local')
     await writeFile(file, String(site))
+    expect(site.toJS().spec.clouds[0].keep).toEqual(['attachments', 'control-plane'])
+    expect(err).toContain('SL2099')
   })
 
   it('shows the move within 80 columns, and changes nothing without consent', async () => {
@@ -64,15 +76,10 @@ describe('stackloom adopt', { timeout: 600_000 }, () => {
     expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)
   })
 
-  it('moves with consent, keeps every address, and prints the gap of each network', async () => {
-    const { code, err, out } = await adopt('--yes', '-o', 'json')
-    expect(code, err).toBe(0)
-    const told = JSON.parse(out)
-    expect(told).toMatchObject({ outcome: 'done', namespace: cloud.namespace })
-    expect(told.networks.find(({ network }: { network: string }) => network === 'internalapi')).toMatchObject({
-      interrupted: true,
-      gapMs: expect.any(Number),
-    })
+  it('moves with consent as the guide says, keeps every address, and prints the gap of each network', async () => {
+    const bin = await buildForDocs(path.join(folder, 'program'))
+    const env = { KUBECONFIG: cluster.kubeconfig }
+    expect(await runDocCommands(sandboxCommands('adopt'), { bin, cwd: folder, env })).toEqual([])
     expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)
   })
 
@@ -80,5 +87,56 @@ describe('stackloom adopt', { timeout: 600_000 }, () => {
     const { code, err } = await adopt()
     expect(code).toBe(0)
     expect(err).toContain('there is nothing to move')
+  })
+
+  const attachments = async (): Promise<readonly string[]> => {
+    const { items } = await cluster.client.list(ATTACHMENT, { namespace: cloud.namespace })
+    return items.map(({ metadata, ...rest }) => JSON.stringify([metadata.name, metadata.resourceVersion, rest['spec']]))
+  }
+  const controlPlanes = async (): Promise<readonly string[]> =>
+    (await cluster.client.list(CONTROL_PLANE, { namespace: cloud.namespace })).items.map(
+      ({ metadata }) => metadata.name,
+    )
+
+  it('leaves a difference that names neither the attachments nor the control plane', async () => {
+    const { out, err } = await stackloom('diff', '-o', 'json')
+    const { changes, refusals } = JSON.parse(out)
+    expect(refusals, err).toEqual([])
+    const kinds = new Set(changes.map(({ kind }: { kind: string }) => kind))
+    expect(kinds).toContain('NodeNetworkConfigurationPolicy')
+    expect(kinds).not.toContain('NetworkAttachmentDefinition')
+    expect(kinds).not.toContain('OpenStackControlPlane')
+  })
+
+  it('is followed by an `up` that changes neither attachments, control plane nor addresses', async () => {
+    const kept = await attachments()
+    const { code, err, out } = await stackloom('up', '--yes')
+    expect(code, `${out}${err}`).toBe(0)
+    expect(await attachments()).toEqual(kept)
+    expect(await controlPlanes()).toEqual([SAMPLE])
+    expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)
+    const { code: same, out: difference } = await stackloom('diff')
+    expect(same, difference).toBe(0)
+  })
+
+  it('passes `verify`, with a warning about the attachments', async () => {
+    const { code, err, out } = await stackloom('verify')
+    expect(code, `${out}${err}`).toBe(0)
+    expect(err).toContain('warning SL9006')
+    expect(err).not.toContain('--force-conflicts')
+  })
+
+  it('has an `up` that refuses to start without `keep`, because of the second control plane', async () => {
+    const file = path.join(folder, 'site.yaml')
+    const text = await readFile(file, 'utf8')
+    const site = parseDocument(text)
+    site.deleteIn(['spec', 'clouds', 0, 'keep'])
+    await writeFile(file, String(site))
+    const { code, err } = await stackloom('up', '--yes')
+    await writeFile(file, text)
+    expect(code).toBe(1)
+    expect(err).toContain('SL4032')
+    expect(err).toContain('keep: [control-plane]')
+    expect(await controlPlanes()).toEqual([SAMPLE])
   })
 })

@@ -139,6 +139,33 @@ function attachments(environment: Environment): readonly KubeObject[] {
   }))
 }
 
+/** Upstream's sample of the NetConfig, with the prefixes of the environment. */
+export function installedNetConfig(cloud: PlannedCloud, by: InstalledBy): KubeObject {
+  const { namespace, prefix, vlan } = environmentOf(cloud, by)
+  const ranges = (base: string, ...spans: readonly (readonly [number, number])[]) =>
+    spans.map(([start, end]) => ({ start: `${base}.${start}`, end: `${base}.${end}` }))
+  const subnet = (network: string) => ({
+    name: 'subnet1',
+    cidr: `${prefix(network)}.0/24`,
+    ...(network === 'ctlplane'
+      ? { gateway: `${prefix(network)}.1`, allocationRanges: ranges(prefix(network), [100, 120], [150, 200]) }
+      : { vlan: vlan(network), allocationRanges: ranges(prefix(network), [100, 250]) }),
+  })
+  return {
+    apiVersion: 'network.openstack.org/v1beta1',
+    kind: 'NetConfig',
+    metadata: { name: 'netconfig', namespace },
+    spec: {
+      networks: ['ctlplane', 'internalapi', 'storage', 'tenant'].map((name) => ({
+        name,
+        dnsDomain: `${name}.example.com`,
+        mtu: 1500,
+        subnets: [subnet(name)],
+      })),
+    },
+  }
+}
+
 function pool(network: string, { namespace, prefix }: Environment, by: InstalledBy): KubeObject {
   return {
     apiVersion: 'metallb.io/v1beta1',

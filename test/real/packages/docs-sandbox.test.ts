@@ -5,10 +5,9 @@ import path from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { runProcess } from '../../../src/exec/process.ts'
 import { findNamespaceProblem } from '../../../src/sandbox/launch.ts'
-import { findDocCommands } from '../../../tools/doc-commands.ts'
 import { takeClusterSlot } from '../../cluster.ts'
-import { readDocPages } from '../../doc-runner.ts'
-import { buildForSandboxes, docSandboxes, runInSandbox } from '../../doc-sandboxes.ts'
+import { buildForSandboxes, runInSandbox } from '../../doc-sandboxes.ts'
+import { requireTool } from '../../tools.ts'
 
 // Dozens of commands in one shell: minutes beside other work.
 vi.setConfig({ testTimeout: 3_600_000, hookTimeout: 900_000 })
@@ -22,21 +21,12 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-it('every command that needs a sandbox has a test that runs it', () => {
-  const needed = readDocPages().flatMap(({ name, text }) =>
-    findDocCommands(text).flatMap(({ notRun, sandbox }) =>
-      notRun === undefined && sandbox !== undefined ? [`${sandbox}: ${name}`] : [],
-    ),
-  )
-  const run = Object.entries(docSandboxes).flatMap(([sandbox, pages]) => pages.map((page) => `${sandbox}: ${page}`))
-  expect([...new Set(needed)].toSorted()).toEqual(run.toSorted())
-})
-
 it.for(['guide', 'dns', 'operator', 'default'] as const)(
   'the commands of pages with the sandbox %s print what they show',
   async (name, ctx) => {
     const refusal = await findNamespaceProblem(runProcess)
     if (refusal !== undefined) ctx.skip(`no network namespace can be made here: ${refusal}`)
+    if (name === 'guide') requireTool(ctx, 'age-keygen')
     const place = await takeClusterSlot()
     try {
       expect(await runInSandbox(name, { bin, cwd: path.join(folder, name) })).toEqual([])

@@ -75,7 +75,7 @@ describe('the npm package', () => {
   it('is installed and run by the commands of README and guides, from a registry', async () => {
     const version = packageVersion()
     const cwd = path.join(folder, 'reader')
-    makeReaderFolder(cwd)
+    await makeReaderFolder(cwd)
     cpSync('examples/two-clouds.yaml', path.join(cwd, 'site.yaml'))
     const staged = path.join(folder, 'published')
     await stageNpmPackage(staged, { version })
