@@ -1,7 +1,7 @@
 /** Checks what the built program loads by esbuild's metafile, without timing anything. */
 import type { Metafile } from 'esbuild'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { buildOptions, buildProgram, removeUnusedRequire } from './build.ts'
+import { buildProgram } from './build.ts'
 
 let outputs: Metafile['outputs'] = {}
 
@@ -79,12 +79,5 @@ describe('the built program', () => {
     expect(files()).toBeLessThanOrEqual(2)
     expect(files('src/cli/lab/command.ts')).toBeLessThanOrEqual(11)
     expect(files('src/cli/lab/command.ts', 'src/lab/render-lab.ts')).toBeLessThanOrEqual(14)
-  })
-
-  it('keeps `require` only in chunks that use it, and moves no line', () => {
-    const banner = buildOptions('test').banner?.['js'] ?? ''
-    expect(removeUnusedRequire(`${banner}\nexport const a = 1\n`)).toBe('\nexport const a = 1\n')
-    const used = `${banner}\nexport const a = require('events')\n`
-    expect(removeUnusedRequire(used)).toBe(used)
   })
 })

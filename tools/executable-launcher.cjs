@@ -9,7 +9,6 @@ const sea = require('node:sea')
 const { key, files } = JSON.parse(sea.getAsset('files.json', 'utf8'))
 
 function unpack(folder) {
-  writeFileSync(path.join(folder, 'start.cjs'), "module.exports = import('./dist/entry.js')\n")
   for (const name of files) {
     const file = path.join(folder, name)
     mkdirSync(path.dirname(file), { recursive: true })
@@ -51,14 +50,10 @@ function packageFolder() {
 try {
   const folder = packageFolder()
   enableCompileCache(path.join(folder, 'compile-cache'))
-  // `import()` works in files only, so a file has it.
-  const start = path.join(folder, 'start.cjs')
-  createRequire(start)(start).catch(fail)
+  // The `require` of an executable finds built-in modules only.
+  const entry = path.join(folder, 'dist/entry.js')
+  createRequire(entry)(entry)
 } catch (error) {
-  fail(error)
-}
-
-function fail(error) {
   process.stderr.write(`stackloom cannot start: ${error.stack}\n`)
   process.exitCode = 2
 }

@@ -1,4 +1,4 @@
 /** Starts the program: the entry of the build. */
 import { run } from './main.ts'
 
-await run()
+void run()

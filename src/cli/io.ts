@@ -1,5 +1,6 @@
 /** Streams, environment and terminal of a command. Passed in, so that a test can be the terminal. */
 import { fstatSync, writeSync } from 'node:fs'
+import { isatty } from 'node:tty'
 
 export interface Io {
   readonly stdout: (text: string) => void
@@ -42,7 +43,7 @@ export interface ProcessIo extends Io {
 }
 
 export function processIo(): ProcessIo {
-  const { env, stdin, stdout, stderr } = process
+  const { env, stdout, stderr } = process
   const plain = Boolean(env['NO_COLOR']) || env['TERM'] === 'dumb'
   const stopping = new AbortController()
   const stop = lazyStopSignal(stopping)
@@ -51,10 +52,13 @@ export function processIo(): ProcessIo {
   return {
     stdout: output.write,
     stderr: createOutput(stderr, 2, () => undefined).write,
-    stdin,
+    // Opened when it is read.
+    get stdin() {
+      return process.stdin
+    },
     env,
     cwd: process.cwd(),
-    interactive: Boolean(stdin.isTTY && stderr.isTTY) && !env['CI'],
+    interactive: isatty(0) && Boolean(stderr.isTTY) && !env['CI'],
     colour: { stdout: Boolean(stdout.isTTY) && !plain, stderr: Boolean(stderr.isTTY) && !plain },
     columns: stdoutColumns(stdout.columns, env['COLUMNS']),
     nodeVersion: process.version,

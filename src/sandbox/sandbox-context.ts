@@ -62,6 +62,6 @@ export function selfCommand(folder = import.meta.dirname): readonly string[] {
   const bundled = path.join(folder, 'entry.js')
   if (existsSync(bundled)) return [process.execPath, bundled]
   const source = path.resolve(folder, '..', 'cli', 'entry.ts')
-  const loader = createRequire(import.meta.url).resolve('tsx')
+  const loader = createRequire(import.meta.filename).resolve('tsx')
   return [process.execPath, '--import', pathToFileURL(loader).href, source]
 }
