@@ -163,7 +163,7 @@ function nova(cloud: CloudDefinition, secrets: LocalSecrets, cell: string | unde
     api_database: { connection: databaseUrl('nova', 'nova_api', secrets) },
     database: { connection: databaseUrl('nova', `nova_${cell ?? 'cell0'}`, secrets) },
     conductor: { workers: 1 },
-    scheduler: { workers: 1, discover_hosts_in_cells_interval: 15 },
+    scheduler: { workers: 1, discover_hosts_in_cells_interval: 5 },
     oslo_concurrency: { lock_path: '/var/lib/nova/tmp' },
     oslo_middleware: { enable_proxy_headers_parsing: true },
     keystone_authtoken: tokenAuth('nova', cloud),
