@@ -36,6 +36,9 @@ class CallbackModule(CallbackBase):
         failure = items[0] if items else failure
         # Ansible censors the result of a task with no_log before this point.
         text = failure.get("msg") or failure.get("stderr") or failure.get("censored") or ""
+        # Ansible says of every failed command that it failed; the command says why.
+        if text == "non-zero return code":
+            text = (failure.get("stderr") or failure.get("stdout") or text).strip()
         # dnf names the packages here, and not in its message.
         reasons = [str(reason) for reason in failure.get("failures") or []]
         text = ": ".join([str(text), *reasons])

@@ -173,6 +173,18 @@ time.sleep(600)`
   )
 
   it(
+    'whose disk has no room for a service says what the command on it said',
+    async () => {
+      await onHost('mkdir -p /var/lib/openstack && mount -t tmpfs -o nr_inodes=1 tmpfs /var/lib/openstack')
+      const files = { 'virtqemud.conf': 'x = 1\n' }
+      const end = await run('libvirt', { files, vars: { stackloom_services_from: 'packages' } })
+      await onHost('umount /var/lib/openstack')
+      expect(end.message).toEqual(named('Create the folders', 'SL7140'))
+    },
+    LONG,
+  )
+
+  it(
     'without Podman 4.4 runs no images',
     async () => {
       const end = await run('libvirt', { files: { 'virtqemud.conf': 'x = 1\n' } })
