@@ -22,6 +22,14 @@ describe('the settings of a start', () => {
     expect(() => start({ certManager: true, crds: 'none' })).toThrow('--crd none')
   })
 
+  it('refuse OpenStack in a sandbox with pods', () => {
+    const pods = { nodes: [{ name: 'worker-0', nics: {} }] } as unknown as NonNullable<Settings['pods']>
+    const request = { name: 'one', crds: 'today', openstack: true } as const
+    expect(() => combineSettings(request, undefined, pods)).toThrow(
+      '--openstack and --pods cannot be combined: the VIPs',
+    )
+  })
+
   it('refuse to start it in a sandbox that runs', () => {
     expect(() => rejectRunningChange({ name: 'one', certManager: true }, start())).toThrow('--cert-manager')
   })
