@@ -23,6 +23,7 @@ import type { StartRequest } from '../src/sandbox/start-request.ts'
 import { type PodRequests, readPodRequests } from './audit-log.ts'
 import { takeClusterSlot } from './cluster.ts'
 import { isSoak, SOAK_ONLY } from './counts.ts'
+import { findTraces, readNamespaces } from './pod-traces.ts'
 import { sandboxContext } from './sandbox-context.ts'
 
 export interface PodSandbox {
@@ -62,8 +63,11 @@ export function usePodSandbox(
   })
   afterAll(async () => {
     if (!started) return
-    const { denied } = started.sandbox.requests()
+    const { pid, layout, requests } = started.sandbox
+    const { denied } = requests()
+    const namespaces = readNamespaces(pid)
     await started.stop()
+    expect(findTraces(layout, namespaces)).toEqual([])
     // A right that a pod lacks is a failure of whatever test needed it.
     expect(denied).toEqual([])
   }, 120_000)

@@ -249,6 +249,8 @@ export async function stopSandbox(name: string, { paths }: Pick<SandboxContext, 
 /** Stops the sandbox and deletes its data. Also works when its settings cannot be read. */
 export async function resetSandbox(name: string, { paths }: Pick<SandboxContext, 'paths'>): Promise<void> {
   const folder = locateSandbox(paths, name)
+  // Nothing of it is kept, so nodes need not end gracefully, which takes seconds.
+  if (await exists(folder.nodeRecord)) await killSupervisor(folder)
   await stopFolder(folder, name)
   await removeSandboxFolder(folder)
 }
@@ -271,7 +273,7 @@ async function stopSupervisor(folder: SandboxFolder, name: string): Promise<bool
       await rm(folder.control, { force: true })
       return false
     }
-    if (await killUnresponsiveSupervisor(folder)) return true
+    if (await killSupervisor(folder)) return true
     const log = logFile(folder, 'supervisor')
     throw failure(supervisorUnresponsive, { name, log, reason: formatError(error) }, { cause: error })
   }
@@ -281,7 +283,7 @@ async function stopSupervisor(folder: SandboxFolder, name: string): Promise<bool
 async function waitForNodes(folder: SandboxFolder): Promise<void> {
   const pid = await findSupervisor(folder)
   if (pid !== undefined) await waitForExit(pid)
-  await killUnresponsiveSupervisor(folder)
+  await killSupervisor(folder)
 }
 
 /** The first process of a sandbox, which has the lowest id. */
@@ -291,12 +293,22 @@ async function findSupervisor(folder: SandboxFolder): Promise<number | undefined
   return Number(line?.trim().split(' ')[0]) || undefined
 }
 
-/** Kills a supervisor that does not answer; its programs are killed with it. */
-async function killUnresponsiveSupervisor(folder: SandboxFolder): Promise<boolean> {
-  const pid = await findSupervisor(folder)
-  if (pid === undefined) return false
-  process.kill(pid, 'SIGKILL')
-  await waitForExit(pid)
+/** Of a sandbox with nodes there are three: the command, the first process of its namespaces, and the supervisor. */
+const SUPERVISOR_PROCESSES = 3
+
+/** Kills the supervisor; its programs are killed with it. Returns whether it was running. */
+async function killSupervisor(folder: SandboxFolder): Promise<boolean> {
+  for (let killed = 0; killed < SUPERVISOR_PROCESSES; killed += 1) {
+    const pid = await findSupervisor(folder)
+    if (pid === undefined) return killed > 0
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch (error) {
+      // It ended in the meantime, with the first one.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    }
+    await waitForExit(pid)
+  }
   return true
 }
 

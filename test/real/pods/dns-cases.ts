@@ -5,39 +5,20 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { dnsDatas } from '../../../src/controllers/dns/dns-kinds.ts'
-import { renderDocuments } from '../../../src/render/render.ts'
 import { PROBE_REFERENCE } from '../../../src/sandbox/images/image-table.ts'
 import { loadImages } from '../../../src/sandbox/images/load-image.ts'
 import { requireSoak } from '../../counts.ts'
 import { dnsData, dnsMasq, host } from '../../dns.ts'
-import { sandboxPlan } from '../../plan.ts'
 import type { PodSandbox } from '../../pod-sandbox.ts'
 
 const namespace = 'openstack'
 const DNS_ADDRESS = '192.168.122.80'
-/** The interface of the nodes on the control plane segment, and the segment on the switch. */
-const [BRIDGE, SEGMENT] = ['ospbr', 'seg0']
+/** The control plane segment on the switch. */
+const SEGMENT = 'seg0'
 
 interface Pod extends KubeObject {
   readonly status?: {
     readonly containerStatuses?: readonly { readonly restartCount: number; readonly ready: boolean }[]
-  }
-}
-
-/** Images, the namespace with its address pools, and the interfaces that a policy would create. */
-export async function prepareDns({ client, layout, context, run }: PodSandbox): Promise<void> {
-  await loadImages(['dnsmasq', 'probe'], layout.nodes, context)
-  const plan = sandboxPlan({ nodes: layout.nodes.length, clouds: [{ name: 'rhoso1', namespace }] })
-  for (const { stage, object } of renderDocuments(plan))
-    if (stage === 'namespace' || stage === 'metallb-config') await client.apply(object, { fieldManager: 'test' })
-  for (const [index, { name }] of layout.nodes.entries()) {
-    for (const words of [
-      ['link', 'add', BRIDGE, 'type', 'bridge'],
-      ['link', 'set', 'enp6s0', 'master', BRIDGE, 'up'],
-      ['address', 'add', `192.168.122.${10 + index}/24`, 'dev', BRIDGE],
-      ['link', 'set', BRIDGE, 'up'],
-    ])
-      await run(name, ['ip', ...words])
   }
 }
 
@@ -88,6 +69,7 @@ export function defineDns(sandbox: PodSandbox, soon: { readonly timeout: number;
     // Takes up to two minutes, because nothing but the kubelet's interval brings the change.
     it('would get a change through the volume alone, when the kubelet looks at its pods again', async (context) => {
       requireSoak(context)
+      await loadImages(['probe'], sandbox.layout.nodes, sandbox.context)
       const config = {
         apiVersion: 'v1',
         kind: 'ConfigMap',

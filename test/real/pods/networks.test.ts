@@ -1,7 +1,8 @@
 /**
  * Tests a sandbox with two nodes: pods, volumes, and the networks of two rendered clouds with packets: policies create the
  * interfaces of the nodes, pods attach to them by Multus, macvlan and whereabouts, and MetalLB's speakers announce an address
- * that kube-proxy serves, on the pod network to every cloud. `verify --probe` judges the same networks.
+ * that kube-proxy serves, on the pod network to every cloud. `verify --probe` judges the same networks. At the end programs are
+ * killed.
  */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -21,6 +22,7 @@ import { requireSoak } from '../../counts.ts'
 import { planTextForRelease } from '../../examples.ts'
 import { type PodStatus, pausePod, usePodSandbox, waitFor, waitForPod } from '../../pod-sandbox.ts'
 import { TODAY } from '../../sandbox-context.ts'
+import { defineCrashes } from './crash-cases.ts'
 import { applyPolicyCrds, startPolicyEnforcers } from './policy-enforcers.ts'
 import { defineProbe } from './probe-cases.ts'
 
@@ -253,9 +255,9 @@ describe('the networks of two clouds', { timeout: 300_000 }, () => {
       spec: { type: 'LoadBalancer', selector: { app: 'web' }, ports: [{ port: 80, targetPort: 8080 }] },
     })
     await addClient('client', 'seg0v20', '172.17.0.200/24')
+    await addClient('stranger', 'seg0v21', '172.17.0.201/24')
     const answer = await waitFor('answer of the service', () => ask('client', `http://${address}/passwd`))
     expect(answer).toContain('root:x:0:0')
-    await addClient('stranger', 'seg0v21', '172.17.0.201/24')
     expect(await ask('stranger', `http://${address}/passwd`)).toBeUndefined()
   })
 
@@ -379,6 +381,8 @@ describe('the pod network between two clouds', { timeout: 900_000 }, () => {
   })
 })
 
+defineCrashes(sandbox)
+
 /** The only AdminNetworkPolicy of the guide. */
 function readGuidePolicy(): KubeObject {
   const blocks = readFileSync('docs/guide/verify.md', 'utf8').split('```yaml\n').slice(1)
@@ -400,6 +404,6 @@ async function addClient(name: string, bridge: string, address: string): Promise
 }
 
 async function ask(client: string, url: string): Promise<string | undefined> {
-  const command = ['nsenter', `--net=/run/netns/${client}`, 'curl', '--silent', '--max-time', '5', url]
+  const command = ['nsenter', `--net=/run/netns/${client}`, 'curl', '--silent', '--max-time', '3', url]
   return sandbox.run('control', command).catch(() => undefined)
 }

@@ -8,26 +8,38 @@ import { type IpSet, ipSets } from '../../../src/api/ipset.ts'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { main } from '../../../src/cli/main.ts'
 import { type Connection, connect } from '../../../src/kube/connect.ts'
+import { renderDocuments } from '../../../src/render/render.ts'
 import type { BuiltImage } from '../../../src/sandbox/images/ensure-images.ts'
-import { loadIntoAll } from '../../../src/sandbox/images/load-image.ts'
+import { loadImages, loadIntoAll } from '../../../src/sandbox/images/load-image.ts'
 import { count, isSoak, requireSoak } from '../../counts.ts'
 import { testIo } from '../../io.ts'
 import { ipSet, netConfig, threeNetworks } from '../../ipam.ts'
+import { sandboxPlan } from '../../plan.ts'
 import { OPERATOR_ACCOUNT, usePodSandbox } from '../../pod-sandbox.ts'
 import { defineConformance } from '../ipam/conformance-cases.ts'
-import { defineDns, prepareDns } from './dns-cases.ts'
+import { defineDataPlane } from './dataplane-cases.ts'
+import { defineDns } from './dns-cases.ts'
 import { earlierOperatorImage, operatorImage } from './operator-images.ts'
 
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 })
 
-const cluster = usePodSandbox({ nodes: ['worker-0', 'worker-1'] }, async (started) => {
-  const { kubeconfig, layout, context } = started
-  connection = await connect({ kubeconfig, env: process.env })
-  const now = await operatorImage()
-  images = { before: isSoak() ? ((await earlierOperatorImage()) ?? now) : now, now }
-  for (const archive of new Set([images.before.archive, now.archive])) await loadIntoAll(layout.nodes, archive, context)
-  await prepareDns(started)
-})
+const cluster = usePodSandbox(
+  { crds: 'own-2023', nodes: ['worker-0', 'worker-1'], actors: ['nmstate'] },
+  async ({ client, kubeconfig, layout, context }) => {
+    connection = await connect({ kubeconfig, env: process.env })
+    const now = await operatorImage()
+    images = { before: isSoak() ? ((await earlierOperatorImage()) ?? now) : now, now }
+    for (const archive of new Set([images.before.archive, now.archive]))
+      await loadIntoAll(layout.nodes, archive, context)
+    await loadImages(['dnsmasq', 'ansible-runner'], layout.nodes, context)
+    const plan = sandboxPlan({ nodes: layout.nodes.length, clouds: [{ name: 'rhoso1', namespace: 'openstack' }] })
+    for (const { stage, object } of renderDocuments(plan)) {
+      // Node tuning is of an operator that does not run here.
+      if (['nncp', 'namespace', 'netattach', 'metallb-config'].includes(stage) && object.kind !== 'Tuned')
+        await client.apply(object, { fieldManager: 'test' })
+    }
+  },
+)
 // A pod of the operator took 70 s to become ready on a machine with ten times the work that it has cores for.
 const soon = { timeout: 600_000, interval: 200 }
 const home = 'stackloom-operator'
@@ -214,6 +226,8 @@ describe('the operator in pods', () => {
   describe('serves the conformance list of infra-operator', () => {
     defineConformance(cluster, soon)
   })
+
+  defineDataPlane(cluster, soon)
 
   it('needs no right that it does not have', async () => {
     const { accounts, denied } = cluster.requests()
