@@ -51,12 +51,12 @@ export async function askForVips(
     [`ARP for ${address} on internalapi`, arping(address)],
     [`ARP for ${second?.address}, the VIP of the other cloud, on internalapi`, arping(second?.address)],
   ]
-  const answers: Answer[] = []
-  for (const [index, [question, command]] of questions.entries()) {
-    const pod = probePod(`demo-client-${index}`, CLOUDS[0] ?? '', command, { node, networks: 'internalapi' })
-    answers.push({ question, answered: await succeeds(client, pod) })
-  }
-  return answers
+  return Promise.all(
+    questions.map(async ([question, command], index) => {
+      const pod = probePod(`demo-client-${index}`, CLOUDS[0] ?? '', command, { node, networks: 'internalapi' })
+      return { question, answered: await succeeds(client, pod) }
+    }),
+  )
 }
 
 async function succeeds(client: KubeClient, pod: KubeObject): Promise<boolean> {
