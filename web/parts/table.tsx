@@ -27,8 +27,8 @@ interface TableProps<Row> {
 }
 
 const FIRST_ROWS = 100
-/** A screen shows no more than these. The others follow in parts, so that none of them delays a frame. */
-const ROWS_PER_FRAME = 24
+/** About what a screen shows below the head of a view. The others follow in parts, so that none of them delays a frame. */
+const ROWS_PER_FRAME = 12
 
 export function Table<Row>(props: TableProps<Row>): JSX.Element {
   const { caption, columns, rows, cards, empty = 'None' } = props

@@ -42,6 +42,8 @@ export interface Loaded<T> {
 
 interface Slot {
   readonly state: Signal<Loaded<Documents[DocumentName]>>
+  /** Resolves after the first answer. */
+  loaded?: Promise<void>
   /** Patches that arrive while the document is being loaded. */
   waiting?: PatchEvent[]
   /** Set where the document changed while it was being loaded. */
@@ -66,13 +68,21 @@ export function listenToStream(listener: Listener): () => void {
 
 /** The document as it is now; the first call loads it. */
 export function useDocument<Name extends DocumentName>(name: Name): Loaded<Documents[Name]> {
-  let slot = slots.get(name)
-  if (!slot) {
-    slot = { state: signal({}) }
-    slots.set(name, slot)
-    void loadDocument(name, slot)
-  }
-  return slot.state.value as Loaded<Documents[Name]>
+  return openSlot(name).state.value as Loaded<Documents[Name]>
+}
+
+/** Loads documents before a view asks for them; resolves when they are there. */
+export async function loadDocuments(names: readonly DocumentName[]): Promise<void> {
+  await Promise.all(names.map((name) => openSlot(name).loaded))
+}
+
+function openSlot(name: DocumentName): Slot {
+  const known = slots.get(name)
+  if (known) return known
+  const slot: Slot = { state: signal({}) }
+  slots.set(name, slot)
+  slot.loaded = loadDocument(name, slot)
+  return slot
 }
 
 async function loadDocument(name: DocumentName, slot: Slot): Promise<void> {
