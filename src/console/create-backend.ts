@@ -6,7 +6,6 @@ import { sameJson } from '../api/same-json.ts'
 import { readUsage } from '../controllers/ipam/read-usage.ts'
 import { Failure, formatError } from '../errors/failure.ts'
 import type { Finding } from '../errors/finding.ts'
-import { renderDocuments, renderKeptDocuments } from '../render/render.ts'
 import type { ProbeRecord } from '../verify/probe/probe-record.ts'
 import type { Answer } from './backend.ts'
 import type { BackendOptions, RunningBackend } from './backend-options.ts'
@@ -14,7 +13,7 @@ import { createLiveState } from './backend-state.ts'
 import type { Note } from './documents/common.ts'
 import type { HostsDocument } from './documents/hosts.ts'
 import type { OverviewDocument } from './documents/overview.ts'
-import { type ExaminedPlan, examineCluster } from './examine.ts'
+import { examineCluster } from './examine.ts'
 import { hostGroupKinds } from './live-kinds.ts'
 import { comparePatch, type Fields } from './patch.ts'
 import { createRefreshers } from './refresher.ts'
@@ -45,7 +44,6 @@ export function createBackend(options: BackendOptions): RunningBackend {
   const bodies = new Map<DocumentName, Fields>()
   let planned: PlannedSite | undefined
   let planFindings: readonly Finding[] | undefined
-  let rendered: ExaminedPlan | undefined
   let oneMore: ViewInput['oneMore']
   let hosts: HostsInput | undefined
   let hostSummary: HostSummary | undefined
@@ -200,16 +198,9 @@ export function createBackend(options: BackendOptions): RunningBackend {
   }
   const examine = async (): Promise<void> => {
     if (!source || !isLoaded) return
-    const evidence = await source.gather.evidence([...namespaces().keys()], end.signal)
     probe = planned && (await options.readProbe?.(planned.plan.site))
-    examination = await examineCluster(source, evidence, renderPlanned(), clock)
-  }
-  /** Rendering takes longer than most checks, and the plan seldom changes. */
-  const renderPlanned = (): ExaminedPlan | undefined => {
-    if (!planned) return undefined
-    const { plan } = planned
-    if (rendered?.plan !== plan) rendered = { plan, documents: renderDocuments(plan), kept: renderKeptDocuments(plan) }
-    return rendered
+    const gather = () => source.gather.evidence([...namespaces().keys()], end.signal)
+    examination = await examineCluster(source, gather, planned?.plan, clock)
   }
   const readLab = async (): Promise<void> => {
     if (options.lab) lab = await options.lab.read()

@@ -4,31 +4,26 @@ import type { Clock } from '../clock/clock.ts'
 import { diagnoseInSteps } from '../doctor/diagnose.ts'
 import { rules } from '../doctor/rules.ts'
 import type { Plan } from '../plan/plan.ts'
-import type { RenderedDocument } from '../render/render.ts'
+import { createPartRenderer, renderKeptDocuments } from '../render/render.ts'
 import { checks } from '../verify/checks.ts'
 import { type CheckResult, verify } from '../verify/verify.ts'
 import type { LiveSource } from './live-source.ts'
 import type { Examination } from './views/view-input.ts'
 
-export interface ExaminedPlan {
-  readonly plan: Plan
-  readonly documents: readonly RenderedDocument[]
-  readonly kept: readonly RenderedDocument[]
-}
-
 /** Work without a pause delays what the page waits for. */
 const PART_MS = 15
 
+/** `gather` reads what the rules of the doctor need. It is called after the checks, whose documents are gone by then. */
 export async function examineCluster(
-  source: LiveSource,
-  evidence: Snapshot,
-  planned: ExaminedPlan | undefined,
+  source: Pick<LiveSource, 'index' | 'unread'>,
+  gather: () => Promise<Snapshot>,
+  plan: Plan | undefined,
   clock: Clock,
 ): Promise<Examination> {
   const now = clock.now()
   const pause = createPause(clock)
-  const found = planned ? await verifyInParts(planned, source, now, pause) : []
-  const steps = diagnoseInSteps({ snapshot: evidence, now, ...(planned && { plan: planned.plan }) }, rules)
+  const found = plan ? await verifyInParts(plan, source, now, pause) : []
+  const steps = diagnoseInSteps({ snapshot: await gather(), now, ...(plan && { plan }) }, rules)
   for (;;) {
     await pause()
     const { done, value } = steps.next()
@@ -36,24 +31,28 @@ export async function examineCluster(
   }
 }
 
+/** Renders one cloud at a time: the objects of fifty clouds are as large as what the cluster has of them. */
 async function verifyInParts(
-  { plan, documents, kept }: ExaminedPlan,
-  source: LiveSource,
+  plan: Plan,
+  source: Pick<LiveSource, 'index' | 'unread'>,
   now: number,
   pause: () => Promise<void>,
 ): Promise<readonly CheckResult[]> {
-  const context = { plan, documents, kept, live: source.index(), unread: source.unread(), now }
+  const renderer = createPartRenderer(plan)
+  const context = { plan, kept: renderKeptDocuments(plan), live: source.index(), unread: source.unread(), now }
   const found: CheckResult[] = []
+  const nodeDocuments = renderer.nodeDocuments()
   for (const check of checks.filter(({ scope }) => scope === 'site')) {
     await pause()
-    found.push(...verify([check], context))
+    found.push(...verify([check], { ...context, documents: nodeDocuments }))
   }
   const cloudChecks = checks.filter(({ scope }) => scope === 'cloud')
-  for (const { name } of plan.clouds) {
-    const cloudDocuments = documents.filter(({ cloud }) => cloud === name)
+  for (const cloud of plan.clouds) {
+    await pause()
+    const documents = renderer.cloudDocuments(cloud)
     for (const check of cloudChecks) {
       await pause()
-      found.push(...verify([check], { ...context, documents: cloudDocuments, clouds: [name] }))
+      found.push(...verify([check], { ...context, documents, clouds: [cloud.name] }))
     }
   }
   return found

@@ -51,12 +51,39 @@ export interface RenderedDocument {
 
 /** Every document as the target release takes it. */
 export function renderDocuments(plan: Plan): readonly RenderedDocument[] {
-  const { release } = plan.slots
   const clouds = new Map(plan.clouds.map((cloud) => [cloud.name, cloud]))
-  return templateDocuments(plan).map((document) => {
-    const { object } = fitToRelease(document.object, release, clouds.get(document.cloud ?? ''))
-    return object === document.object ? document : { ...document, object }
-  })
+  return templateDocuments(plan).map((document) => fitDocument(plan, document, clouds.get(document.cloud ?? '')))
+}
+
+/** Renders parts of what `renderDocuments` returns, for a caller that need not have all of it in memory. */
+export interface PartRenderer {
+  /** What the clouds share, and the node policies of all clouds. */
+  readonly nodeDocuments: () => readonly RenderedDocument[]
+  readonly cloudDocuments: (cloud: PlannedCloud) => readonly RenderedDocument[]
+}
+
+export function createPartRenderer(plan: Plan): PartRenderer {
+  const segments = indexSegments(plan)
+  const sharing = indexSharing(plan)
+  return {
+    nodeDocuments: () => [
+      ...sharedDocuments(plan, segments).map((document) => fitDocument(plan, document, undefined)),
+      ...plan.clouds.flatMap((cloud) =>
+        withoutKept(cloud, policyDocuments(plan, cloud, segments)).map((document) =>
+          fitDocument(plan, document, cloud),
+        ),
+      ),
+    ],
+    cloudDocuments: (cloud) =>
+      withoutKept(cloud, cloudDocuments(plan, cloud, { segments, sharing })).map((document) =>
+        fitDocument(plan, document, cloud),
+      ),
+  }
+}
+
+function fitDocument(plan: Plan, document: RenderedDocument, cloud: PlannedCloud | undefined): RenderedDocument {
+  const { object } = fitToRelease(document.object, plan.slots.release, cloud)
+  return object === document.object ? document : { ...document, object }
 }
 
 /** What the templates produce, whatever the release, without what stays with another tool. */
@@ -64,11 +91,13 @@ export function templateDocuments(plan: Plan): readonly RenderedDocument[] {
   const segments = indexSegments(plan)
   const sharing = indexSharing(plan)
   const documents = [...sharedDocuments(plan, segments)]
-  for (const cloud of plan.clouds) {
-    const all = cloudDocuments(plan, cloud, { segments, sharing })
-    documents.push(...(cloud.from.file.keep ? all.filter(({ stage }) => !isKept(cloud, stage)) : all))
-  }
+  for (const cloud of plan.clouds)
+    documents.push(...withoutKept(cloud, cloudDocuments(plan, cloud, { segments, sharing })))
   return documents
+}
+
+function withoutKept(cloud: PlannedCloud, documents: readonly RenderedDocument[]): readonly RenderedDocument[] {
+  return cloud.from.file.keep ? documents.filter(({ stage }) => !isKept(cloud, stage)) : documents
 }
 
 /** What the site file leaves to the tool that deployed a cloud, as it would be rendered. */
@@ -98,7 +127,7 @@ interface Indexes {
 function cloudDocuments(plan: Plan, cloud: PlannedCloud, { segments, sharing }: Indexes): readonly RenderedDocument[] {
   const { name } = cloud
   return [
-    ...forStage('nncp', renderCloudPolicies(plan, cloud, segments), name),
+    ...policyDocuments(plan, cloud, segments),
     ...forStage('namespace', renderCloudNamespace(plan, cloud), name),
     ...forStage('netattach', [...renderAttachments(plan, cloud), ...renderPodDefinitions(plan, cloud)], name),
     ...forStage(
@@ -110,6 +139,10 @@ function cloudDocuments(plan: Plan, cloud: PlannedCloud, { segments, sharing }: 
     ...forStage('control-plane', renderControlPlane(plan, cloud), name),
     ...forStage('data-plane', renderDataPlane(plan, cloud), name),
   ]
+}
+
+function policyDocuments(plan: Plan, cloud: PlannedCloud, segments: SegmentIndex): readonly RenderedDocument[] {
+  return forStage('nncp', renderCloudPolicies(plan, cloud, segments), cloud.name)
 }
 
 function forStage(stage: DocumentStage, objects: readonly KubeObject[], cloud?: string): readonly RenderedDocument[] {
