@@ -1,5 +1,5 @@
 /** The console of a site without a cluster, over HTTP: documents, and what its server refuses. */
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { request as sendRequest } from 'node:http'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -16,7 +16,6 @@ const stop = new AbortController()
 const io = testIo({ cwd: folder, env: { HOME: folder }, stop: stop.signal })
 let running: Promise<number>
 let port = 0
-let token = ''
 let cookie = ''
 
 const HOSTILE = '<img src=x onerror=alert(1)>\u001b[31m'
@@ -54,6 +53,15 @@ const get = (target: string, headers: Readonly<Record<string, string>> = {}): Pr
 
 const json = async <T>(target: string): Promise<T> => JSON.parse((await get(target)).text) as T
 
+/** Uses a token and returns the cookie of its session. */
+async function enter(token: string): Promise<string> {
+  const { headers } = await send({ path: `/?token=${token}` })
+  return (headers['set-cookie'] as string[] | undefined)?.[0]?.split(';')[0] ?? ''
+}
+
+/** The token of the link that was printed last and is not used yet. */
+const unusedToken = (): string => /.*for another browser: \S+token=(\S+)/s.exec(io.err())?.[1] ?? ''
+
 const code = ({ text }: Reply): string => (JSON.parse(text) as { error: { code: string } }).error.code
 
 beforeAll(async () => {
@@ -68,7 +76,7 @@ beforeAll(async () => {
   await vi.waitUntil(() => io.out().includes('token='), { timeout: 60_000 })
   const url = new URL(io.out().trim())
   port = Number(url.port)
-  token = url.searchParams.get('token') ?? ''
+  cookie = await enter(url.searchParams.get('token') ?? '')
 }, 120_000)
 
 afterAll(async () => {
@@ -110,15 +118,38 @@ describe('--open', () => {
     return opened
   }
 
-  it('gives the printed link to the browser of the user', async () => {
+  const pages = (): readonly string[] => readdirSync(folder).filter((name) => name.startsWith('stackloom-console-'))
+
+  it('gives the printed link to the browser of the user by a page that only this user can read', async () => {
     const programs = path.join(folder, 'programs')
     const record = path.join(folder, 'opened')
     mkdirSync(programs)
-    writeFileSync(path.join(programs, browser), `#!/bin/sh\necho "$1" >'${record}'\n`, { mode: 0o755 })
-    const isRecorded = (): boolean => existsSync(record) && readFileSync(record, 'utf8').endsWith('\n')
-    const { out, err } = await openWith(programs, isRecorded)
-    expect(readFileSync(record, 'utf8')).toBe(out())
+    const part = `${record}.part`
+    const script = ['#!/bin/sh', `echo "$*" >${part}`, `/bin/cat "$1" >>${part}`, `/bin/mv ${part} ${record}`, '']
+    writeFileSync(path.join(programs, browser), script.join('\n'), { mode: 0o755 })
+    let mode = 0
+    const { out, err } = await openWith(programs, () => {
+      const [page] = pages()
+      if (page !== undefined) mode = statSync(path.join(folder, page)).mode & 0o777
+      return existsSync(record)
+    })
+    const [words = '', page = ''] = readFileSync(record, 'utf8').split('\n')
+    expect(words).toMatch(/^\S+\/stackloom-console-[0-9a-f]{8}\.html$/)
+    expect(page).toContain(`<meta http-equiv="refresh" content="0; url=${out().trim()}">`)
+    expect(mode).toBe(0o600)
     expect(err()).not.toContain('no browser')
+    expect(pages()).toEqual([])
+  })
+
+  it('removes the page when its link was used', async () => {
+    const programs = path.join(folder, 'programs-used')
+    mkdirSync(programs)
+    writeFileSync(path.join(programs, browser), '#!/bin/sh\n', { mode: 0o755 })
+    let sent: Promise<unknown> | undefined
+    await openWith(programs, ({ out, err }) => {
+      if (!sent && pages().length === 1) sent = fetch(out().trim(), { redirect: 'manual' })
+      return err().includes('for another browser') && pages().length === 0
+    })
   })
 
   it('says so where there is no browser, and serves the page', async () => {
@@ -126,6 +157,7 @@ describe('--open', () => {
       err().includes('no browser could be opened: copy the link'),
     )
     expect(out()).toContain('token=')
+    expect(pages()).toEqual([])
   })
 })
 
@@ -136,27 +168,26 @@ describe('the link of the console', () => {
   })
 
   it('is refused with a wrong token, and gives no cookie', async () => {
-    const reply = await send({ path: `/?token=${'x'.repeat(token.length)}` })
+    const reply = await send({ path: `/?token=${'x'.repeat(unusedToken().length)}` })
     expect([reply.status, code(reply), reply.headers['set-cookie']]).toEqual([401, 'SL1301', undefined])
   })
 
   it('becomes an HttpOnly cookie of this site alone, once', async () => {
+    const token = unusedToken()
     const reply = await send({ path: `/?token=${token}` })
     expect([reply.status, reply.headers['location']]).toEqual([303, '/'])
     const [setCookie = ''] = reply.headers['set-cookie'] as string[]
     expect(setCookie).toMatch(/^stackloom-console-\d+=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/$/)
-    cookie = setCookie.split(';')[0] ?? ''
     expect(code(await send({ path: `/?token=${token}` }))).toBe('SL1301')
-    expect((await get('/api/meta')).status).toBe(200)
+    expect((await get('/api/meta', { cookie: setCookie.split(';')[0] ?? '' })).status).toBe(200)
   })
 
   it('has a successor for another browser, and both browsers stay', async () => {
-    const [, next = ''] = /for another browser: (\S+)/.exec(io.err()) ?? []
-    const reply = await send({ path: `/${new URL(next).search}` })
-    expect(reply.status).toBe(303)
-    const [setCookie = ''] = reply.headers['set-cookie'] as string[]
-    expect((await send({ path: '/api/meta', headers: { cookie: setCookie.split(';')[0] ?? '' } })).status).toBe(200)
-    expect((await get('/api/meta')).status).toBe(200)
+    const first = await enter(unusedToken())
+    const second = await enter(unusedToken())
+    expect(first).not.toBe(second)
+    for (const session of [first, second, cookie])
+      expect((await get('/api/meta', { cookie: session })).status).toBe(200)
   })
 
   it('is not replaced by a cookie that was guessed', async () => {

@@ -15,7 +15,6 @@ import { serveConsole } from '../../console/server/serve.ts'
 import { createStreamHub } from '../../console/server/stream-hub.ts'
 import { wrongUse } from '../../errors/common.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
-import { runProcess, succeeded } from '../../exec/process.ts'
 import { runRecordFolder, userStateFolder } from '../../run/run-record.ts'
 import { type ProbeRecord, parseProbeRecord } from '../../verify/probe/probe-record.ts'
 import { checkReadable } from '../files.ts'
@@ -29,6 +28,7 @@ import { executeProgram } from './execute-program.ts'
 import { openFleetSource } from './fleet-source.ts'
 import { openLabSource } from './lab-source.ts'
 import { openLiveSource } from './live-sources.ts'
+import { createLinkOpener } from './open-browser.ts'
 import { openPrometheus } from './prometheus-source.ts'
 import { openSiteSource } from './site-source.ts'
 
@@ -120,9 +120,13 @@ async function readProbe(site: string, io: Io): Promise<ProbeRecord | undefined>
 
 async function serve(backend: RunningBackend, options: ConsoleOptions, io: Io): Promise<ExitCode> {
   let port = options.port
+  const opener = createLinkOpener(io)
   const guard = createGuard({
     port: () => port,
-    onTokenUsed: () => io.stderr(`for another browser: ${link()}\n`),
+    onTokenUsed: () => {
+      opener.forget()
+      io.stderr(`for another browser: ${link()}\n`)
+    },
   })
   const link = (): string => `http://${HOST}:${port}/?token=${guard.issueToken()}`
   const app = createApp({
@@ -139,15 +143,11 @@ async function serve(backend: RunningBackend, options: ConsoleOptions, io: Io): 
   const url = link()
   io.stdout(options.output === 'table' ? `${url}\n` : await serialiseResult({ url, port }, options.output))
   io.stderr('the link works once; Ctrl-C ends the console\n')
-  if (options.open) await openBrowser(url, io)
-  await running.stopped
+  try {
+    if (options.open) await opener.open(url)
+    await running.stopped
+  } finally {
+    opener.forget()
+  }
   return 0
-}
-
-/** Opens the link with the default browser. */
-async function openBrowser(url: string, io: Io): Promise<void> {
-  const file = process.platform === 'darwin' ? 'open' : 'xdg-open'
-  const { exit } = await runProcess({ file, args: [url], env: io.env }, { signal: io.stop })
-  // A console that is stopped ends the program that it started.
-  if (!succeeded(exit) && !io.stop.aborted) io.stderr('no browser could be opened: copy the link\n')
 }

@@ -376,6 +376,13 @@ describe('the console without a cluster', { timeout: 300_000 }, () => {
     await page.goto('http://wiki.example/')
     await page.evaluate(`location.href = ${JSON.stringify(`${await alone.link()}#/addresses`)}`)
     await page.waitForSelector('.bars')
+    // And from a file, as `--open` does it.
+    const opener = path.join(folder, 'open.html')
+    writeFileSync(opener, `<meta http-equiv="refresh" content="0; url=${await alone.link()}">`)
+    await page.goto('about:blank')
+    await page.context().clearCookies()
+    await page.goto(`file://${opener}`)
+    await page.waitForSelector('table >> text="rhoso2"')
     expect(errors).toEqual([])
   })
 })
