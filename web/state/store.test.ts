@@ -41,4 +41,24 @@ describe('the documents of the page', () => {
     await vi.waitUntil(() => useDocument('topology').value?.version === 2)
     expect(answers.length).toBe(2)
   })
+
+  it('are loaded again where they changed between their answer and the begin of the stream', async () => {
+    vi.resetModules()
+    const { openStream, useDocument } = await import('./store.ts')
+    openStream()
+    const hello = { data: JSON.stringify({ kind: 'hello', server: 'a', version: 5 }) }
+    const from = answers.length
+    expect([useDocument('meta'), useDocument('overview'), useDocument('hosts')]).toEqual([{}, {}, {}])
+    answers[from]?.({ version: 4 })
+    await vi.waitUntil(() => useDocument('meta').value?.version === 4)
+    sources.at(-1)?.handlers.get('hello')?.(hello)
+    answers[from + 1]?.({ version: 3 })
+    answers[from + 2]?.({ version: 5 })
+    await vi.waitUntil(() => answers.length === from + 5)
+    answers[from + 3]?.({ version: 5 })
+    answers[from + 4]?.({ version: 6 })
+    await vi.waitUntil(() => useDocument('overview').value?.version === 6)
+    expect([useDocument('meta').value?.version, useDocument('hosts').value?.version]).toEqual([5, 5])
+    expect(answers.length).toBe(from + 5)
+  })
 })

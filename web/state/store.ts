@@ -51,6 +51,8 @@ interface Slot {
 }
 
 const slots = new Map<DocumentName, Slot>()
+/** The stream has every patch after this version. */
+let streamFrom = 0
 
 /** Whether the server answers: `ended` needs a new link, because its token is used up or belongs to another server. */
 export const link = signal<'open' | 'connecting' | 'ended'>('connecting')
@@ -98,9 +100,15 @@ async function loadDocument(name: DocumentName, slot: Slot): Promise<void> {
   const before = slot.state.value.value
   slot.state.value = loaded.value ? loaded : { ...(before && { value: before }), ...loaded }
   for (const patch of waiting) patchSlot(slot, patch)
-  if (!slot.isOld) return
+  if (!slot.isOld && !missesPatches(slot)) return
   delete slot.isOld
   await loadDocument(name, slot)
+}
+
+/** The browser loads the first documents before the script opens the stream: what changes in between is in neither. */
+function missesPatches({ state }: Slot): boolean {
+  const { value } = state.value
+  return value !== undefined && value.version < streamFrom
 }
 
 function patchSlot(slot: Slot, patch: PatchEvent): void {
@@ -138,7 +146,13 @@ export function openStream(): void {
     const event = JSON.parse(message.data) as StreamEvent
     if (event.kind === 'hello') {
       link.value = 'open'
-      if (server !== undefined && server !== event.server) reloadAll()
+      if (server === undefined) {
+        streamFrom = event.version
+        for (const [name, slot] of slots) if (!slot.waiting && missesPatches(slot)) void loadDocument(name, slot)
+      } else if (server !== event.server) {
+        streamFrom = 0
+        reloadAll()
+      }
       server = event.server
     }
     handleEvent(event)
