@@ -70,6 +70,7 @@ function AnswerPanel({ answer }: { readonly answer: Answer }): JSX.Element {
           rows={answer.addresses}
           keyOf={({ address, cloud, network, holder }) => [address, cloud, network, holder].join()}
           linkOf={({ link }) => linkTo(link.view, link.query)}
+          cards
         />
       </Panel>
     )

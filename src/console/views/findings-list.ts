@@ -160,11 +160,14 @@ function groupByCause(lines: readonly FindingLine[], diagnoses: readonly Diagnos
 
 function describeChecked({ planned, examination, now }: ViewInput): FindingsDocument['checked'] {
   const checks = examination?.checks ?? []
-  const passed = checks.filter(({ verdict }) => verdict === 'passed').length
+  const count = (wanted: string): number => checks.filter(({ verdict }) => verdict === wanted).length
+  const [passed, empty] = [count('passed'), count('empty')]
   const report = examination?.report
   const parts = [
     planned ? `the plan of ${formatCount(planned.plan.clouds.length, 'cloud')}` : undefined,
-    checks.length > 0 ? `${formatCount(checks.length, 'check')} of the cluster (${passed} passed)` : undefined,
+    checks.length > 0
+      ? `${formatCount(checks.length, 'check')} of the cluster (${passed} passed${empty > 0 ? `, ${empty} had nothing to check` : ''})`
+      : undefined,
     report ? `${formatCount(report.judged, 'rule')} of doctor` : undefined,
   ].filter((part) => part !== undefined)
   return {

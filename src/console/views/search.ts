@@ -54,16 +54,23 @@ function networkLink(cloud: string, network: string, address: string) {
   return { view: 'addresses', query: { cloud, network, selected: address } } as const
 }
 
+/** One sentence; the tables below it have the rest. */
+const NAMED_HOLDERS = 3
+
 function describe(query: string, answers: readonly ShownAnswer[], live: NonNullable<SearchDocument['live']>): string {
   const planned = answers.map((answer) => {
     if (answer.kind === 'cluster') return `${answer.address} is in the cluster's ${answer.use} network ${answer.cidr}`
-    if (answer.kind === 'name')
-      return `${answer.name} has ${answer.addresses.map(({ address, network }) => `${address} on ${network}`).join(', ')}`
+    if (answer.kind === 'name') {
+      const places = answer.addresses.map(({ address, cloud, network }) => `${address} in ${cloud}/${network}`)
+      return `${answer.name} has ${places.join(', ')}`
+    }
     const holder = answer.holders.join(', ') || 'no planned holder'
     return `${answer.address} in ${answer.cloud}/${answer.network}: ${holder}`
   })
-  const held = live.flatMap(({ address, holders }) =>
-    holders.filter(({ kind }) => kind === 'has').map(({ who: holder }) => `${holder} has ${address}`),
-  )
-  return [...planned, ...held].join('; ') || `${query} is not in the plan, and nothing has it`
+  // Of a name it says which addresses; of an address, what has it.
+  const held = parseAddress(query) ? live.flatMap(({ holders }) => holders.filter(({ kind }) => kind === 'has')) : []
+  const more = held.length - NAMED_HOLDERS
+  const named = held.slice(0, NAMED_HOLDERS).map(({ who: holder }) => `${holder} has it`)
+  const sentence = [...planned, ...named, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
+  return sentence || `${query} is not in the plan, and nothing has it`
 }

@@ -6,6 +6,7 @@ import { groupBy } from '../../api/collections.ts'
 import { findCondition } from '../../api/raw-object.ts'
 import type { Finding } from '../../errors/finding.ts'
 import { formatHostNames } from '../../hosts/fold-hosts.ts'
+import { compareAddresses, address as parseValid } from '../../net/address.ts'
 import type { Plan, PlannedCloud, PlannedNetwork, Segment } from '../../plan/plan.ts'
 import { judgeNetwork } from '../../verify/probe/probe-record.ts'
 import type { TopologyDocument, TopologyEdge, TopologyItem, TopologyItemDocument } from '../documents/topology.ts'
@@ -80,10 +81,14 @@ function segmentItems({ id, nic, vlan, interface: carrier, bridge, mtu, networks
   ]
 }
 
+function byAddress(a: { readonly address: string }, b: { readonly address: string }): number {
+  return compareAddresses(parseValid(a.address), parseValid(b.address))
+}
+
 function networkItems({ name: cloud, namespace }: PlannedCloud, network: PlannedNetwork): readonly Item[] {
   const { name, vips, pool, subnets, interface: carrier, mtu } = network
   const link = { view: 'addresses', query: { cloud, network: name } } as const
-  const addresses = groupBy(vips, ({ address }) => address)
+  const addresses = groupBy(vips.toSorted(byAddress), ({ address }) => address)
   return [
     {
       id: `network:${cloud}/${name}`,
