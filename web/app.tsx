@@ -126,9 +126,7 @@ function SearchField(): JSX.Element {
 function Menu({ view, meta }: { readonly view: string; readonly meta: MetaDocument | undefined }): JSX.Element {
   // The overview has the counts too, and is a fifth of the size.
   const { value: overview } = useDocument('overview')
-  const counts = overview?.clouds.map(({ findings }) => findings) ?? []
-  const errors = counts.reduce((sum, { error }) => sum + error, 0)
-  const warnings = counts.reduce((sum, { warning }) => sum + warning, 0)
+  const { error: errors, warning: warnings } = overview?.findings ?? { error: 0, warning: 0 }
   return (
     <nav class="nav" aria-label="Views">
       <ul>

@@ -109,9 +109,13 @@ const columns: readonly Column<CloudLine>[] = [
   },
   { title: 'Release', kind: 'short', cell: ({ release }) => release ?? '–' },
   { title: 'Stage', cell: ({ stage }) => (stage ? <StageLink {...stage} /> : '–') },
-  { title: 'Findings', cell: ({ name, findings }) => <FindingCounts cloud={name} {...findings} /> },
+  {
+    title: 'Findings',
+    cell: ({ id, name, findings }) => <FindingCounts cloud={id === 'shared' ? '' : name} {...findings} />,
+  },
   {
     title: 'Hosts',
+    kind: 'short',
     cell: ({ hosts }) =>
       hosts ? <span class={hosts.failed > 0 ? 'bad' : hosts.behind > 0 ? 'warn' : ''}>{hosts.text}</span> : '–',
   },

@@ -60,6 +60,8 @@ export const overviewDocument = z.object({
   /** The worst first. */
   attention: list(attention),
   clouds: list(cloudLine),
+  /** Of the clouds and of what they share. */
+  findings: counts,
   /** The sites of a fleet, worst first; empty without a fleet file. */
   sites: list(siteLine),
   /** `2 clouds, 1 ready` */

@@ -9,7 +9,8 @@ import type { Finding } from '../../errors/finding.ts'
 import { emptyLock } from '../../plan/lock.ts'
 import { applyAcceptances, parseAcceptances } from '../../site/accept.ts'
 import type { FindingLine, FindingsDocument } from '../documents/findings.ts'
-import { buildFindings } from './findings-list.ts'
+import type { OverviewDocument } from '../documents/overview.ts'
+import { buildFindings, findCommands } from './findings-list.ts'
 
 const folder = 'test/samples/plan-lints'
 
@@ -46,5 +47,37 @@ describe('the entry to accept', () => {
     const offered = findings.filter(({ source, accept }) => source === 'verify' && accept !== undefined)
     expect(offered.length).toBeGreaterThan(2)
     for (const line of offered) expectAccepted(line)
+  })
+})
+
+describe('the commands of a finding', () => {
+  it.each([
+    ['run `stackloom up`, then look at `spec.vips`', ['stackloom up']],
+    [
+      'kubectl -n a get pods -l x=y,z=1; kubectl -n a describe pod b',
+      ['kubectl -n a get pods -l x=y,z=1', 'kubectl -n a describe pod b'],
+    ],
+    ['kubectl -n a describe pod b; free resources, add a node', ['kubectl -n a describe pod b']],
+    ['kubectl get ippools -A, then free the address', ['kubectl get ippools -A']],
+    ['choose a private range', []],
+  ] as const)('of "%s" can be copied', (remedy, commands) => {
+    expect(findCommands(remedy)).toEqual(commands)
+  })
+})
+
+describe('the cloud of a finding', () => {
+  const { documents } = brokenExample()
+  const { findings } = documents.findings as FindingsDocument
+  const overview = documents.overview as OverviewDocument
+
+  it('is a cloud, also for a pool in the namespace of MetalLB, or none', () => {
+    expect(findings.some(({ place, cloud }) => place?.includes('metallb-system/openstack') && cloud)).toBe(true)
+    expect(findings.flatMap(({ cloud }) => cloud ?? []).filter((cloud) => !/^rhoso[12]$/.test(cloud))).toEqual([])
+  })
+
+  it('counts each finding once in the overview, those without a cloud for what the clouds share', () => {
+    const errors = findings.filter(({ severity, accepted }) => severity === 'error' && !accepted).length
+    expect(overview.findings.error).toBe(errors)
+    expect(overview.clouds.reduce((sum, line) => sum + line.findings.error, 0)).toBe(errors)
   })
 })

@@ -79,16 +79,34 @@ function buildDiagnosis(diagnosis: Diagnosis, input: ViewInput): FindingLine {
   return { ...buildLine(diagnosis, 'doctor', input), evidence: saw, likelihood, documentation: link }
 }
 
-function findCloud({ where, owners = [], message }: Finding, { planned, cloudName }: ViewInput): string | undefined {
-  if (where && !isFileLocation(where) && where.namespace !== undefined) return cloudName(where.namespace)
-  const names = new Set(planned?.plan.clouds.map(({ name }) => name))
+/** Undefined for what the clouds share. A pool or policy outside of the namespace of a cloud begins with its name. */
+function findCloud({ where, owners = [], message }: Finding, input: ViewInput): string | undefined {
+  const clouds = listClouds(input)
+  if (where && !isFileLocation(where)) {
+    const { namespace, name } = where
+    const owner =
+      clouds.find((cloud) => cloud.namespace === namespace) ??
+      clouds.find((cloud) => name.startsWith(`${cloud.namespace}-`))
+    if (owner || namespace !== undefined) return owner?.name
+  }
+  const names = new Set(clouds.map(({ name }) => name))
   return [...owners, message].flatMap((text) => text.split(/[\s/,:]+/)).find((word) => names.has(word))
 }
 
-/** Commands in a remedy are between backticks, or begin with the name of a program. */
-function findCommands(remedy: string): readonly string[] {
+/** With the longest namespaces first: one may be the beginning of another. */
+function listClouds({ planned, live }: ViewInput): readonly { readonly name: string; readonly namespace: string }[] {
+  const deployed = (live?.groups ?? []).flatMap(({ cloud, namespace }) =>
+    cloud === undefined || namespace === undefined ? [] : [{ name: cloud, namespace }],
+  )
+  return [...(planned?.plan.clouds ?? []), ...deployed].toSorted((a, b) => b.namespace.length - a.namespace.length)
+}
+
+/** Commands in a remedy are between backticks; without any, it may be one or more calls of kubectl. */
+export function findCommands(remedy: string): readonly string[] {
   const quoted = [...remedy.matchAll(/`([^`]+)`/g)].flatMap(([, text]) => text ?? [])
-  return quoted.filter((text) => /^(?:stackloom|kubectl|oc|openstack|sudo|ssh|nmstatectl)\s/.test(text))
+  if (quoted.length > 0)
+    return quoted.filter((text) => /^(?:stackloom|kubectl|oc|openstack|sudo|ssh|nmstatectl)\s/.test(text))
+  return remedy.split(/;\s+/).flatMap((part) => /^kubectl\s.+?(?=[,:]\s|$)/.exec(part) ?? [])
 }
 
 const LINES_AROUND = 3

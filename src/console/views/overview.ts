@@ -54,6 +54,7 @@ export function buildOverview(input: OverviewInput): Body<OverviewDocument> {
     command: live ? commandLine('status', ...clusterOptions) : commandLine('plan', ...fileOptions),
     attention: listAttention(input, lines).slice(0, MAX_ATTENTION),
     clouds: lines,
+    findings: countFindings(input.findings.findings),
     sites: input.sites ?? [],
     summary: `${planned?.plan.site ?? 'cluster'}: ${clouds.length} ${clouds.length === 1 ? 'cloud' : 'clouds'}, ${
       live ? `${ready} ready` : 'no cluster was read'
@@ -78,7 +79,7 @@ function buildCloudLines(input: OverviewInput): readonly CloudLine[] {
       ...status,
       ...(release !== undefined && namespace !== undefined && { release }),
       ...(stage && lastRun && { stage: { name: stage.name, state: stage.state, run: lastRun.run.id } }),
-      findings: countFindings(findings.get(name) ?? []),
+      findings: countFindings(findings.get(name === 'shared' ? undefined : name) ?? []),
       ...(hosts && { hosts }),
       ...(pool && { fullestPool: pool }),
       ...(ending && { soonestCertificate: ending }),
@@ -123,17 +124,19 @@ const severities = ['error', 'warning', 'info'] as const
 
 function listAttention(input: OverviewInput, lines: readonly CloudLine[]): readonly Attention[] {
   const causes = listCauses(input.findings)
-  const isExplained = (cloud: string, reason: string): boolean =>
-    causes.some(({ cause }) => cause.cloud === cloud && cause.place !== undefined && reason.includes(cause.place))
+  const isExplained = (reason: string): boolean =>
+    input.findings.findings.some(
+      ({ place, ...found }) => isOpen(found) && place !== undefined && reason.includes(place),
+    )
   const found = [
     ...lines.flatMap(({ id, name, state, reason = '', next }): readonly Attention[] =>
-      (state === 'failed' && !isExplained(name, reason)) || state === 'denied'
+      (state === 'failed' && !isExplained(reason)) || state === 'denied'
         ? [
             {
               id: `cloud ${id}`,
               severity: 'error',
-              cloud: name,
-              title: state === 'failed' ? `${name} has failed` : `${name} may not be read`,
+              ...(id !== 'shared' && { cloud: name }),
+              title: `${id === 'shared' ? 'What the clouds share' : name} ${state === 'failed' ? 'has failed' : 'may not be read'}`,
               reason,
               ...(next !== undefined && { command: next }),
               link: { view: 'findings', query: { filter: name } },
@@ -158,16 +161,16 @@ function listAttention(input: OverviewInput, lines: readonly CloudLine[]): reado
   return found.toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity))
 }
 
+function isOpen({ severity, accepted }: Pick<FindingsDocument['findings'][number], 'severity' | 'accepted'>): boolean {
+  return severity !== 'info' && !accepted
+}
+
 /** The first finding of each group that is not accepted, and how many others the group has. */
 function listCauses({ findings, groups }: OverviewInput['findings']): readonly {
   readonly cause: FindingsDocument['findings'][number]
   readonly more: number
 }[] {
-  const open = new Map(
-    findings
-      .filter(({ severity, accepted }) => severity !== 'info' && !accepted)
-      .map((finding) => [finding.id, finding]),
-  )
+  const open = new Map(findings.filter(isOpen).map((finding) => [finding.id, finding]))
   return groups.flatMap(({ cause, consequences }) => {
     const [first, ...rest] = [cause, ...consequences].flatMap((id) => open.get(id) ?? [])
     return first ? [{ cause: first, more: rest.length }] : []

@@ -41,7 +41,7 @@ function nodeItems({ from }: Plan, { live }: ViewInput): readonly Item[] {
   return from.cluster.nodes.flatMap(({ name, nics }): readonly Item[] => {
     const node = live?.index.get('Node', name)
     const ready = node && findCondition(node, 'Ready')
-    const state = !live ? undefined : !node ? 'unknown' : ready?.status === 'False' ? 'failed' : 'ready'
+    const state = !live ? undefined : !node ? 'failed' : ready?.status === 'False' ? 'failed' : 'ready'
     const reason =
       live && !node ? 'the cluster has no such node' : ready?.status === 'False' ? ready.message : undefined
     return [
@@ -88,7 +88,7 @@ function byAddress(a: { readonly address: string }, b: { readonly address: strin
 function networkItems({ name: cloud, namespace }: PlannedCloud, network: PlannedNetwork): readonly Item[] {
   const { name, vips, pool, subnets, interface: carrier, mtu } = network
   const link = { view: 'addresses', query: { cloud, network: name } } as const
-  const addresses = groupBy(vips.toSorted(byAddress), ({ address }) => address)
+  const addresses = groupBy(vips, ({ address }) => address)
   return [
     {
       id: `network:${cloud}/${name}`,
@@ -192,7 +192,9 @@ function planEdges({ from, segments, clouds }: Plan): readonly TopologyEdge[] {
         const below = bridge ?? (segment === undefined ? undefined : bridges.get(segment))
         const carrier =
           below === undefined ? (segment === undefined ? [] : [`segment:${segment}`]) : [`bridge:${below}`]
-        const addresses = [...new Set(vips.map(({ address }) => `vip:${cloud.name}/${name}/${address}`))]
+        const addresses = [
+          ...new Set(vips.toSorted(byAddress).map(({ address }) => `vip:${cloud.name}/${name}/${address}`)),
+        ]
         return [
           ...carrier.map((item) => edge(item, id, 'attaches')),
           edge(id, `cloud:${cloud.name}`, 'belongs'),

@@ -29,7 +29,8 @@ export const policyWithoutNodes = problem<{ policy: string; selector: string }>(
   code: 'SL9543',
   severity: 'warning',
   message: ({ policy, selector }) => `${policy} selects ${selector}, which matches no node`,
-  remedy: ({ policy }) => `kubectl get nodes --show-labels; then kubectl edit nncp ${policy}, or delete it`,
+  remedy: ({ policy }) =>
+    `compare with \`kubectl get nodes --show-labels\`, then change it with \`kubectl edit nncp ${policy}\` or delete it`,
 })
 
 export const policyOverwritten = problem<{

@@ -55,7 +55,7 @@ export const policyNotEnacted = problem<{ policy: string; why: string; next: str
   code: 'SL9041',
   severity: 'error',
   message: ({ policy, why }) => `NodeNetworkConfigurationPolicy ${policy}: ${why}`,
-  remedy: ({ next, policy }) => next ?? `kubectl get nnce -l nmstate.io/policy=${policy}`,
+  remedy: ({ next, policy }) => `look closer with \`${next ?? `kubectl get nnce -l nmstate.io/policy=${policy}`}\``,
 })
 
 export const dnsRecordWrong = problem<{ cloud: string; name: string; has: string; planned: string }>({
