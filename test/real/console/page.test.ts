@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { AddressesDocument } from '../../../src/console/documents/addresses.ts'
+import type { OverviewDocument } from '../../../src/console/documents/overview.ts'
 import { expectNoSidewaysScroll, findViolations, requireBrowser, useBrowser } from '../../browser.ts'
 import { brokenExample, type ConsoleExample, deployedExample, planOnlyExample } from '../../console-documents.ts'
 import { useExamplePage } from '../../console-page.ts'
@@ -295,6 +296,18 @@ describe('the page', () => {
     await page.getByRole('link', { name: 'edpm-update' }).click()
     expect(await page.locator('.output').innerText()).toContain('fatal: [compute-1]: FAILED!')
     expect(page.url()).toContain('selected=openstack%2Fedpm-update')
+  })
+
+  it('keeps a reason readable beside a long command', async () => {
+    const { documents, ...rest } = broken
+    const { attention } = documents.overview as OverviewDocument
+    const long = attention.map((item) => ({ ...item, command: `kubectl patch ipaddresspool ${'x'.repeat(400)}` }))
+    server.show({ ...rest, documents: { ...documents, overview: { ...documents.overview, attention: long } } })
+    const { page } = await openPage()
+    await page.goto(server.url())
+    const box = await page.locator('.attention li > div').first().boundingBox()
+    expect(box?.width).toBeGreaterThan(500)
+    await expectNoSidewaysScroll(page)
   })
 
   it('moves back and forth between links', async () => {
