@@ -86,8 +86,13 @@ export function applyScript(desiredState: unknown): string {
   ].join('\n')
 }
 
+/** The kernel tests a new IPv6 address for a second or two; on a NIC without a carrier the test does not end. */
+const WAIT_FOR_ADDRESSES =
+  'for try in $(seq 150); do [ -n "$(ip -6 -o address show tentative -dadfailed)" ] || break; sleep 0.2; done'
+
 /** What a second apply must not change: links with their index, addresses, routes and rules. */
 export const STATE_SCRIPT = [
+  WAIT_FOR_ADDRESSES,
   'ip -o link show',
   "ip -o addr show | sed 's/ *valid_lft.*//'",
   ...['-4', '-6'].flatMap((family) => [
