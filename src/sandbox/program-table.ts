@@ -109,7 +109,7 @@ function apiServer({ folder, programs, ports, layout }: ProgramTableInput): Task
     name: 'kube-apiserver',
     file: programPath(programs, 'kube-apiserver'),
     // A third of the start time would be garbage collection. Beside nodes memory is scarce: 760 MiB while idle without a limit.
-    env: { GOGC: '400', ...(layout && { GOMEMLIMIT: '512MiB' }) },
+    env: { GOGC: '400', ...(layout && { GOMEMLIMIT: '400MiB' }) },
     args: [
       `--etcd-servers=https://127.0.0.1:${ports.etcd}`,
       `--etcd-cafile=${pki('ca.crt')}`,
