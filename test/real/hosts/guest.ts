@@ -33,7 +33,7 @@ done
 echo GUEST booted $(uname -r)
 ip link set lo up
 ip link set eth0 up
-udhcpc -i eth0 -q -n -t 60 -T 2 -s /lease
+udhcpc -i eth0 -q -n -t 60 -T 2 -O mtu -s /lease
 for try in $(seq 60); do
   id=$(timeout 20 wget -q -O - http://169.254.169.254/latest/meta-data/instance-id) && break
   sleep 2
@@ -46,6 +46,7 @@ while :; do sleep 3600; done
 
 const LEASE = `#!/bin/busybox sh
 [ "$1" = bound ] || exit 0
+ip link set $interface mtu $mtu
 ip address add $ip/$mask dev $interface
 set -- $staticroutes
 while [ $# -gt 1 ]; do
@@ -53,7 +54,7 @@ while [ $# -gt 1 ]; do
   [ "$2" = 0.0.0.0 ] || ip route add $1 via $2
   shift 2
 done
-echo GUEST address $ip
+echo GUEST address $ip mtu $mtu
 `
 
 /** A script for a host with Debian's cloud kernel. */

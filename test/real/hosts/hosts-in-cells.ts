@@ -172,21 +172,7 @@ async function publishControlPlane(client: KubeClient, cloud: TestCloud, cells: 
   await setStatus(client, keystone, { apiEndpoints: { internal: KEYSTONE } })
   await createSecret('combined-ca-bundle', { 'tls-ca-bundle.pem': cloud.authority })
   await createSecret('nova-secret', { ServicePassword: CLOUD_PASSWORD })
-  for (const cellName of cells) {
-    await createSecret(`${cellName}-bus`, { transport_url: cloud.transportUrl(cellName) })
-    const cell = {
-      cellName,
-      cellDatabaseHostname: 'db',
-      cellMessageBusSecretName: `${cellName}-bus`,
-      conductorServiceTemplate: {},
-      noVNCProxyServiceTemplate: {},
-      keystoneAuthURL: KEYSTONE,
-      secret: 'nova-secret',
-      serviceUser: 'nova',
-      serviceAccount: 'nova',
-    }
-    await setStatus(client, { ...novaCells, metadata: { name: `nova-${cellName}` }, spec: cell }, isReady)
-  }
+  for (const cell of cells) await createCell(client, cloud, cell)
   // Nova's scheduler discovers hosts by itself; there are no pods here.
   await create(client, {
     apiVersion: 'v1',
@@ -198,6 +184,23 @@ async function publishControlPlane(client: KubeClient, cloud: TestCloud, cells: 
   await createSecret('nova-metadata-neutron-config', { '05-nova-metadata.conf': metadata })
   const southbound = `[ovn]\novn_sb_connection = tcp:${VIP}:6642\n`
   await createSecret('neutron-ovn-metadata-agent-neutron-config', { '10-neutron-metadata.conf': southbound })
+}
+
+/** What data plane nodes see of a cell. */
+export async function createCell(client: KubeClient, cloud: TestCloud, cellName: string): Promise<void> {
+  await create(client, secret(namespace, `${cellName}-bus`, { transport_url: cloud.transportUrl(cellName) }))
+  const spec = {
+    cellName,
+    cellDatabaseHostname: 'db',
+    cellMessageBusSecretName: `${cellName}-bus`,
+    conductorServiceTemplate: {},
+    noVNCProxyServiceTemplate: {},
+    keystoneAuthURL: KEYSTONE,
+    secret: 'nova-secret',
+    serviceUser: 'nova',
+    serviceAccount: 'nova',
+  }
+  await setStatus(client, { ...novaCells, metadata: { name: `nova-${cellName}` }, spec }, isReady)
 }
 
 async function createNetwork(client: KubeClient): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Boots instances with libvirt on two hosts of a real OpenStack: each gets its address by DHCP and its metadata. QEMU emulates
- * the processor, which needs no support of this machine.
+ * Boots instances with libvirt on two hosts of a real OpenStack: each gets its address by DHCP and its metadata, and reaches the
+ * other through the tunnels of the hosts. QEMU emulates the processor, which needs no support of this machine.
  */
 import { describe, expect, it, vi } from 'vitest'
 import { novaExternalComputes } from '../../../src/dataplane/kinds/nova.ts'
@@ -9,11 +9,14 @@ import { succeeded } from '../../../src/exec/process.ts'
 import type { DataPlaneNodes } from '../dataplane/nodes.ts'
 import { BUILD_GUEST, DISK, INITRAMFS, KERNEL } from './guest.ts'
 import { deployed, soon, useHostsInCells } from './hosts-in-cells.ts'
+import { createTunnelNetwork, describeTunnels, tunnelAddress } from './tunnel-network.ts'
 
 vi.setConfig({ testTimeout: 5_400_000, hookTimeout: 1_800_000 })
 
-const HOSTS = ['edpm-compute-0', 'edpm-compute-1']
-const tunnelAddress = (host: string): string => `172.19.0.10${HOSTS.indexOf(host)}`
+const HOSTS = ['edpm-compute-0', 'edpm-compute-1'] as const
+
+/** What Neutron tells instances of a Geneve network on a network with 1500. */
+const GUEST_MTU = 1442
 
 const LIBVIRT = `[libvirt]
 virt_type = qemu
@@ -22,7 +25,7 @@ images_type = raw
 num_pcie_ports = 0
 `
 
-/** What a machine brings, and a namespace does not: security labels, device cgroups, and a network for tunnels. */
+/** What a machine brings and a namespace does not (security labels, device cgroups), and a network for tunnels. */
 async function prepare(nodes: DataPlaneNodes): Promise<void> {
   for (const host of HOSTS) {
     const script = `set -e
@@ -31,23 +34,17 @@ security_driver = "none"
 cgroup_controllers = []
 namespaces = []
 remember_owner = 0
-END
-systemctl start openvswitch-switch
-ip link add link eth0 name eth1 type macvlan mode bridge
-ip link set eth1 up
-# The datapath in a process sends tunnels through a bridge of Open vSwitch only.
-ovs-vsctl --timeout=60 add-br br-phy -- set bridge br-phy datapath_type=netdev -- add-port br-phy eth1
-ip address add ${tunnelAddress(host)}/24 dev br-phy
-ip link set br-phy up`
+END`
     const { exit, stderr } = await nodes.node(host).run('sh', '-c', script)
     if (!succeeded(exit)) throw new Error(stderr)
   }
+  await createTunnelNetwork(nodes, HOSTS)
 }
 
 const deployment = useHostsInCells(HOSTS, {
   soakOnly: true,
   customServiceConfig: LIBVIRT,
-  ansibleVars: (host) => ({ tenant_ip: tunnelAddress(host) }),
+  ansibleVars: (host) => ({ tenant_ip: tunnelAddress(deployment.nodes, host) }),
   prepare,
 })
 
@@ -84,8 +81,22 @@ async function consoleOf(id: string): Promise<string> {
   return (await deployment.cloud.post<{ readonly output: string }>('compute', `/servers/${id}/action`, request)).output
 }
 
+/** The largest one fills a packet: 28 bytes are headers. */
+const sizes = [56, GUEST_MTU - 28]
+
+/** User data that reaches other instances. The first packets are lost while the tunnel's own neighbour is found. */
+function reach(addresses: readonly string[]): string {
+  const reachOne = (address: string): string => `for size in ${sizes.join(' ')}; do
+  for try in $(seq 30); do
+    ping -q -c 1 -W 5 -s $size ${address} && echo GUEST reached ${address} with $size && break
+    sleep 1
+  done
+done`
+  return ['echo GUEST user data', ...addresses.map(reachOne)].join('\n')
+}
+
 describe('instances on two hosts', () => {
-  it('boot, and get their address, metadata and user data', async () => {
+  it('boot, get their address, metadata and user data, and reach each other with every size that Neutron allows', async () => {
     for (const host of HOSTS) {
       await expect.poll(() => deployment.ready(novaExternalComputes, host), deployed).toBe('True')
       await expect.poll(() => deployment.ready(ovnMetadataAgents, host), deployed).toBe('True')
@@ -100,6 +111,8 @@ describe('instances on two hosts', () => {
     const { id: flavorRef } = (await cloud.post<{ readonly flavor: Identified }>('compute', '/flavors', { flavor }))
       .flavor
     const networks = [{ uuid: await createNetwork() }]
+    /** Addresses of the instances that run, for the user data of the next one. */
+    const started: string[] = []
     const start = async (host: string, userData: string): Promise<Server> => {
       const user_data = Buffer.from(userData).toString('base64')
       const server = { name: `on-${host}`, flavorRef, imageRef, networks, availability_zone: `nova:${host}`, user_data }
@@ -111,12 +124,18 @@ describe('instances on two hosts', () => {
       return found
     }
     for (const host of HOSTS) {
-      const { id, addresses } = await start(host, 'echo GUEST user data')
+      const { id, addresses } = await start(host, reach(started))
       await expect.poll(() => consoleOf(id), soon).toContain('GUEST done')
       const said = await consoleOf(id)
-      expect(said).toContain(`GUEST address ${addresses['net']?.[0]?.addr}`)
+      const address = addresses['net']?.[0]?.addr ?? ''
+      expect(said).toContain(`GUEST address ${address} mtu ${GUEST_MTU}`)
       expect(said).toMatch(/GUEST metadata i-[0-9a-f]{8}/)
       expect(said).toContain('GUEST user data')
+      const reached = [...said.matchAll(/GUEST reached (\S+) with (\d+)/g)].map(([, to, size]) => `${to} ${size}`)
+      const wanted = started.flatMap((to) => sizes.map((size) => `${to} ${size}`))
+      if (reached.length < wanted.length) throw new Error(`${said}\n${await describeTunnels(deployment.nodes, HOSTS)}`)
+      expect(reached).toEqual(wanted)
+      started.push(address)
     }
   })
 })

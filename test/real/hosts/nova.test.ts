@@ -9,12 +9,12 @@ import { findCondition } from '../../../src/api/raw-object.ts'
 import { dnsDatas } from '../../../src/controllers/dns/dns-kinds.ts'
 import { type AnsibleRun, ansibleRuns } from '../../../src/dataplane/kinds/ansible-run.ts'
 import { dataPlaneNodes } from '../../../src/dataplane/kinds/data-plane.ts'
-import { novaExternalComputes } from '../../../src/dataplane/kinds/nova.ts'
+import { novaCells, novaExternalComputes } from '../../../src/dataplane/kinds/nova.ts'
 import { ovnMetadataAgents } from '../../../src/dataplane/kinds/ovn-metadata-agent.ts'
 import { STEP_ANNOTATION } from '../../../src/dataplane/runs/attempts.ts'
 import { count, requireSoak } from '../../counts.ts'
 import { CELL } from '../../data-plane.ts'
-import { deployed, FAKE_DRIVER, namespace, soon, useHostsInCells } from './hosts-in-cells.ts'
+import { createCell, deployed, FAKE_DRIVER, namespace, soon, useHostsInCells } from './hosts-in-cells.ts'
 
 vi.setConfig({ testTimeout: 5_400_000, hookTimeout: 1_800_000 })
 
@@ -46,6 +46,11 @@ interface Hypervisors {
 async function hypervisors(): Promise<readonly string[]> {
   const { hypervisors } = await deployment.cloud.ask<Hypervisors>('compute', '/os-hypervisors')
   return hypervisors.map(({ hypervisor_hostname, state }) => `${hypervisor_hostname} ${state}`).toSorted()
+}
+
+function cellInNova(host: string): Promise<string> {
+  const mappings = 'nova_api.host_mappings h JOIN nova_api.cell_mappings c ON h.cell_id = c.id'
+  return deployment.cloud.onControl(`mariadb -BNe "SELECT c.name FROM ${mappings} WHERE h.host = '${host}'"`)
 }
 
 interface Providers {
@@ -119,12 +124,7 @@ describe('hosts of a real cloud', () => {
     const { cloud } = deployment
     await expect.poll(computeServices, soon).toEqual(HOSTS.map((host) => `${host} up`))
     await expect.poll(hypervisors, soon).toEqual(HOSTS.map((host) => `${host} up`))
-    for (const host of HOSTS) {
-      const mapped = await cloud.onControl(
-        `mariadb -BNe "SELECT c.name FROM nova_api.host_mappings h JOIN nova_api.cell_mappings c ON h.cell_id = c.id WHERE h.host = '${host}'"`,
-      )
-      expect(mapped).toBe(cellOf(host))
-    }
+    for (const host of HOSTS) expect(await cellInNova(host)).toBe(cellOf(host))
     expect((await providers()).map(({ name }) => name).toSorted()).toEqual(HOSTS)
     for (const { uuid } of await providers()) {
       const path = `/resource_providers/${uuid}/inventories`
@@ -211,9 +211,18 @@ describe('hosts of a real cloud', () => {
     }
   })
 
-  it('keep their cell: another one is refused', async () => {
-    const annotations = { [CELL]: 'nova-cell9' }
-    await expect(patch(dataPlaneNodes, FIRST, { metadata: { annotations } })).rejects.toThrow(/cell/)
+  it('keep their cell: another one that exists is refused', async () => {
+    // `make test` has one host, so that its cloud has no second cell yet.
+    if (SECOND === '') await createCell(cluster.client, deployment.cloud, 'cell2')
+    expect(await ready(novaCells, 'nova-cell2')).toBe('True')
+    const annotations = { [CELL]: 'nova-cell2' }
+    await expect(patch(dataPlaneNodes, FIRST, { metadata: { annotations } })).rejects.toThrow(
+      /"nova-cell2" for node edpm-compute-0, but its NovaExternalCompute has cellName nova-cell1, which is immutable/,
+    )
+    await expect(patch(novaExternalComputes, FIRST, { spec: { cellName: 'nova-cell2' } })).rejects.toThrow(
+      'cellName is set once',
+    )
+    expect(await cellInNova(FIRST)).toBe('cell1')
   })
 
   it('leave Nova and Placement when they are decommissioned, not while they have instances', async (context) => {

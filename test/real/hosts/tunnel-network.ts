@@ -6,7 +6,7 @@ import { succeeded } from '../../../src/exec/process.ts'
 import type { DataPlaneNodes } from '../dataplane/nodes.ts'
 
 /** The address of a node in the network for tunnels. */
-function tunnelAddress(nodes: DataPlaneNodes, host: string): string {
+export function tunnelAddress(nodes: DataPlaneNodes, host: string): string {
   return nodes.node(host).address.replace('192.168.122.', '172.19.0.')
 }
 
