@@ -173,7 +173,7 @@ time.sleep(600)`
   )
 
   it(
-    'whose disk has no room for a service says what the command on it said',
+    'whose disk has no space for a service says what the command on it said',
     async () => {
       await onHost('mkdir -p /var/lib/openstack && mount -t tmpfs -o nr_inodes=1 tmpfs /var/lib/openstack')
       const files = { 'virtqemud.conf': 'x = 1\n' }
