@@ -33,7 +33,7 @@ const images = {
   sriov: { edpm_neutron_sriov_image: 'registry.example/sriov:1' },
   'cinder-volume': { edpm_cinder_volume_image: 'registry.example/cinder:1' },
 } as const
-const services = (Object.keys(images) as readonly (keyof typeof images)[]).slice(0, count({ test: 2, soak: 5 }))
+const services = (Object.keys(images) as readonly (keyof typeof images)[]).slice(0, count({ test: 1, soak: 5 }))
 
 async function installPodman(): Promise<void> {
   const { root } = nodes.node(HOST)
