@@ -267,7 +267,7 @@ describe('the page', () => {
     server.show({ ...rest, documents: { ...documents, findings: { ...documents.findings, findings: [], groups: [] } } })
     const { page } = await openPage()
     await page.goto(`${server.url()}#/findings`)
-    const text = await page.locator('main .empty').innerText()
+    const text = await page.locator('main .empty', { hasText: 'No findings' }).innerText()
     expect(text).toMatch(
       /No findings\s+checked: the plan of 2 clouds, \d+ checks of the cluster \(\d+ passed\), \d+ rules of doctor/,
     )
