@@ -43,7 +43,7 @@ export interface Loaded<T> {
 interface Slot {
   readonly state: Signal<Loaded<Documents[DocumentName]>>
   /** Resolves after the first answer. */
-  loaded?: Promise<void>
+  loaded: Promise<void>
   /** Patches that arrive while the document is being loaded. */
   waiting?: PatchEvent[]
   /** Set where the document changed while it was being loaded. */
@@ -81,7 +81,7 @@ export async function loadDocuments(names: readonly DocumentName[]): Promise<voi
 function openSlot(name: DocumentName): Slot {
   const known = slots.get(name)
   if (known) return known
-  const slot: Slot = { state: signal({}) }
+  const slot: Slot = { state: signal({}), loaded: Promise.resolve() }
   slots.set(name, slot)
   slot.loaded = loadDocument(name, slot)
   return slot
