@@ -75,7 +75,8 @@ export function machineHardware(accelerator: Accelerator): readonly string[] {
  * Without mitigations: switching page tables at every system call is the most expensive thing to emulate. Without random
  * addresses: QEMU translates a program again for each address that it is loaded at.
  */
-const KERNEL_SETTINGS = 'root=/dev/vda rw console=ttyS0 quiet net.ifnames=0 mitigations=off nowatchdog audit=0 norandmaps'
+const KERNEL_SETTINGS =
+  'root=/dev/vda rw console=ttyS0 quiet net.ifnames=0 mitigations=off nowatchdog audit=0 norandmaps'
 
 const devices: readonly string[] = [
   '-append',
