@@ -1,4 +1,5 @@
 /** `stackloom doctor`: finds the causes of problems and suggests commands. */
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { type Command, Option } from 'commander'
 import { formatGroupKind, type Snapshot } from '../../api/snapshot.ts'
@@ -14,6 +15,7 @@ import { codeScanningFormats, isCodeScanningFormat } from '../output/code-scanni
 import { printFindings } from '../output/findings.ts'
 import { outputOption, serialiseResult } from '../output/format.ts'
 import { planNamedFile } from '../planning.ts'
+import { SITE_FILE } from '../site-file.ts'
 import { evidenceKinds, gatherEvidence } from './gather-evidence.ts'
 import { formatReport, formatRules } from './print-report.ts'
 
@@ -88,9 +90,17 @@ export async function runDoctor(options: DoctorOptions, io: Io): Promise<ExitCod
         ? await serialiseResult({ ...report, unread: snapshot.unread }, output, allFindings)
         : formatReport(report, page),
     )
+    if (output === 'table' || output === 'wide') suggestSiteFile(options, io)
   }
   if (hasErrors(report.diagnoses)) return 1
   return report.blind.length > 0 ? 3 : 0
+}
+
+/** Without a plan, rules that compare with one do not match: an object that is missing is no problem then. */
+function suggestSiteFile({ file, from }: DoctorOptions, io: Io): void {
+  if (file !== undefined || from !== undefined || !existsSync(path.join(io.cwd, SITE_FILE))) return
+  const command = `stackloom doctor -f ${SITE_FILE}`
+  io.stderr(`${SITE_FILE} in this folder was not read: \`${command}\` also compares the cluster with its plan\n`)
 }
 
 /** With what `verify` and `status` read, so that one dump answers all three. Values of Secrets are not in it. */

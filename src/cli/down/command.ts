@@ -77,10 +77,11 @@ async function takeDown(options: Options, io: Io): Promise<ExitCode> {
 
 /** The objects that Stackloom created are deleted; what existed before is kept. */
 async function showRemovals({ client }: Connection, { all, cloud = [], output }: Options, io: Io): Promise<ExitCode> {
-  const { selectInventories } = await import('../../deploy/down/down.ts')
+  const { refuseKeptControlPlanes, selectInventories } = await import('../../deploy/down/down.ts')
   const { readInventories } = await import('../../deploy/inventory.ts')
   const inventories = await readInventories(client)
   const selected = selectInventories(inventories, all ? 'all' : cloud)
+  await refuseKeptControlPlanes(client, selected)
   const shared = all ? inventories.filter((inventory) => inventory.cloud === undefined) : []
   const groups = [...selected, ...shared].map(({ cloud: name, namespace, objects }) => ({
     ...(name !== undefined && { cloud: name }),

@@ -2,12 +2,12 @@
 import { systemClock } from '../../clock/clock.ts'
 import { closestMatch } from '../../errors/closest-match.ts'
 import { Failure } from '../../errors/failure.ts'
-import { finding } from '../../errors/finding.ts'
+import { type Finding, finding } from '../../errors/finding.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type RunReport, runStages } from '../../run/engine.ts'
 import type { EventSink } from '../../run/events.ts'
 import { createLimiter } from '../apply.ts'
-import { unknownInventory } from '../findings/down.ts'
+import { keptControlPlane, unknownInventory } from '../findings/down.ts'
 import { type Inventory, readInventories } from '../inventory.ts'
 import { openLiveView } from '../live-view.ts'
 import { cloudDownStages } from './cloud-down-stages.ts'
@@ -34,6 +34,7 @@ export async function down(options: DownOptions): Promise<RunReport> {
   try {
     const deps = { client, view, limiter: createLimiter(8), deleteData, mayInterrupt, stuckMs }
     const selected = selectInventories(inventories, clouds)
+    await refuseKeptControlPlanes(client, selected)
     const shared = clouds === 'all' ? inventories.find(({ cloud }) => cloud === undefined) : undefined
     const names = selected.flatMap(({ cloud }) => cloud ?? [])
     const stages = [
@@ -45,6 +46,25 @@ export async function down(options: DownOptions): Promise<RunReport> {
   } finally {
     await view.close()
   }
+}
+
+const CONTROL_PLANE = { apiVersion: 'core.openstack.org/v1beta1', kind: 'OpenStackControlPlane' } as const
+
+/**
+ * A control plane that another tool deployed (`keep` of the site file) is not ours to delete. Its Services and pods use what
+ * `down` would delete, and would keep it for minutes at the first of them.
+ */
+export async function refuseKeptControlPlanes(client: KubeClient, inventories: readonly Inventory[]): Promise<void> {
+  if (!(await client.resource(CONTROL_PLANE))) return
+  const findings: Finding[] = []
+  for (const { cloud = '', namespace = '', objects } of inventories) {
+    const isOurs = (name: string): boolean =>
+      objects.some((ref) => ref.kind === CONTROL_PLANE.kind && ref.name === name && !ref.adopted)
+    const { items } = await client.list(CONTROL_PLANE, { namespace })
+    const kept = items.find(({ metadata }) => !isOurs(metadata.name))
+    if (kept) findings.push(finding(keptControlPlane, { cloud, namespace, name: kept.metadata.name }))
+  }
+  if (findings.length > 0) throw new Failure(findings, 1)
 }
 
 export function selectInventories(

@@ -1,4 +1,4 @@
-/** SL404x, SL4075 and SL4076: `status`, and taking clouds out of a cluster. */
+/** SL404x and SL4075 to SL4077: `status`, and taking clouds out of a cluster. */
 
 import { problem } from '../../errors/finding.ts'
 import { formatCount } from '../../verify/checks/check-definition.ts'
@@ -55,6 +55,15 @@ export const stuckNamespace = problem<{ namespace: string; remaining: readonly s
     `namespace ${namespace} is being deleted, but has content: ${remaining.join(' ')}`,
   remedy: ({ namespace }) =>
     `find out why the controllers of these kinds do not clean up (their pods, their logs; stackloom doctor -n ${namespace}), then run the same command again`,
+})
+
+export const keptControlPlane = problem<{ cloud: string; namespace: string; name: string }>({
+  code: 'SL4077',
+  severity: 'error',
+  message: ({ cloud, namespace, name }) =>
+    `the control plane ${name} in namespace ${namespace} uses the networks and pools of ${cloud}, and another tool deployed it`,
+  remedy: ({ namespace }) =>
+    `delete the control plane with that tool and wait until the Services of namespace ${namespace} are gone, then run the same command again`,
 })
 
 export const volumesRemain = problem<{ cloud: string; namespace: string; claims: readonly string[] }>({

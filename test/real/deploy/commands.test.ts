@@ -189,6 +189,7 @@ describe('deployment commands', { timeout: 600_000 }, () => {
     const up = await stackloom('up', '--dry-run', '-o', 'json')
     expect(up.code, up.err).toBe(0)
     expect(JSON.parse(up.out)).toMatchObject({ changes: [], refusals: [], findings: expect.any(Array) })
+    expect((await stackloom('doctor')).err).toContain('`stackloom doctor -f site.yaml` also compares')
     const down = await stackloom('down', '--cloud', 'rhoso1', '--dry-run')
     expect(down.code, down.err).toBe(0)
     expect(down.out).toMatch(/^rhoso1: \d+ to delete, \d+ to keep\n/)
