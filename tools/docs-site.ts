@@ -129,7 +129,11 @@ export function siteConfig({ index, changelog, version, base }: SiteSources): Us
     // Braces in a sentence are text, not attributes.
     markdown: { anchor: { slugify: headingAnchor }, attrs: { disable: true }, config: keepCode },
     themeConfig: {
-      search: { provider: 'local' },
+      // A code such as SL2101 is typed exactly: with tolerance for mistakes the lists of all codes would come first.
+      search: {
+        provider: 'local',
+        options: { miniSearch: { searchOptions: { fuzzy: (term: string) => (/\d/.test(term) ? false : 0.2) } } },
+      },
       sidebar: [...sidebarSections(index)],
       nav: [
         { text: 'Documentation', link: '/documentation' },

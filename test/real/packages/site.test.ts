@@ -112,6 +112,32 @@ describe('in Chromium', () => {
     await page.waitForURL(/project\/changelog/)
   })
 
+  it.for(['/', 'Control+k'])('a page is found with the keyboard alone, from the key %s on', async (key) => {
+    const { page, errors } = await open()
+    await page.goto(`${origin}/`)
+    // Keys are listened to when the page has become an application.
+    await page.waitForFunction('document.querySelector("#app")?.__vue_app__ !== undefined')
+    await page.keyboard.press(key)
+    await page.locator('.VPLocalSearchBox .search-input:focus').waitFor()
+    await page.keyboard.type('SL2101')
+    const results = page.locator('.VPLocalSearchBox .result')
+    const selected = page.locator('.VPLocalSearchBox .result.selected')
+    const soon = { timeout: 30_000 }
+    // Results change while a word is typed.
+    const first = '/findings/plan.html#sl2101'
+    await expect.poll(() => selected.getAttribute('href'), soon).toBe(first)
+    await page.keyboard.press('ArrowDown')
+    const second = await results.nth(1).getAttribute('href')
+    expect(second).not.toBe(first)
+    await expect.poll(() => selected.getAttribute('href'), soon).toBe(second)
+    await page.keyboard.press('ArrowUp')
+    await expect.poll(() => selected.getAttribute('href'), soon).toBe(first)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${origin}${first}`)
+    await expect.poll(() => page.locator('.VPLocalSearchBox').count(), soon).toBe(0)
+    expect(errors).toEqual([])
+  })
+
   it.for([
     ['light', 1280],
     ['light', 375],
