@@ -2,14 +2,17 @@
  * Runs the parts of the operator that publish verdicts with a token of their ServiceAccount, on a real API server with RBAC: metrics
  * and Events say what the commands say, and the rights are to read, and to write Events.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { loadAll } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { getString } from '../../../src/api/raw-object.ts'
 import { formatLastBackup, LAST_BACKUP } from '../../../src/backup/last-backup.ts'
 import { main } from '../../../src/cli/main.ts'
+import { rules } from '../../../src/doctor/rules.ts'
+import { connect } from '../../../src/kube/connect.ts'
 import { renderAttachments } from '../../../src/render/multus.ts'
 import { useCluster } from '../../cluster.ts'
 import { planExample } from '../../examples.ts'
@@ -86,6 +89,9 @@ const otherObjects: readonly KubeObject[] = [
     metadata: { name: 'openstack-internalapi-172.17.0.0-24', namespace: 'openshift-multus' },
   },
 ]
+
+const readsSecrets = (id: string): boolean =>
+  rules.some((rule) => rule.id === id && [...rule.looksAt, ...rule.also].includes('Secret'))
 
 describe('verdicts of the operator', { timeout: 240_000 }, () => {
   const cluster = useCluster({ crds: 'today' })
@@ -178,6 +184,72 @@ describe('verdicts of the operator', { timeout: 240_000 }, () => {
         expect(found).toContain(event)
     }, soon)
     expect(operator.said()).not.toMatch(/forbidden/i)
+  })
+
+  /** A kubeconfig of a ServiceAccount with a role of examples/rbac/roles.yaml. */
+  const withRole = async (role: string): Promise<string> => {
+    const text = await readFile('examples/rbac/roles.yaml', 'utf8')
+    for (const object of loadAll(text) as readonly KubeObject[])
+      await cluster.client.apply(object, { fieldManager: 'test' })
+    const api = 'rbac.authorization.k8s.io'
+    await cluster.client.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: role, namespace } })
+    await cluster.client.create({
+      apiVersion: `${api}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: role },
+      roleRef: { apiGroup: api, kind: 'ClusterRole', name: role },
+      subjects: [{ kind: 'ServiceAccount', name: role, namespace }],
+    })
+    const kubeconfig = path.join(folder, role)
+    await writeTokenKubeconfig(cluster, kubeconfig, await requestToken(cluster, namespace, role))
+    return kubeconfig
+  }
+
+  it('are published by an observer with the role for observers', async () => {
+    const kubeconfig = await withRole('stackloom-observer')
+    const observer = await launchOperator(cluster, { kubeconfig, observe: true, parts: [...PARTS, 'ipam'] })
+    try {
+      await vi.waitFor(async () => {
+        const figures = await (await fetch(`http://127.0.0.1:${observer.healthPort}/metrics`)).text()
+        expect(figures).toContain('stackloom_hosts{namespace="openstack",node_set="computes",verdict="failed"} 1')
+        expect(figures).toContain('stackloom_address_faults{cloud="openstack",kind="leaked"} 1')
+        expect(figures).toContain('stackloom_certificates{cloud="openstack",verdict="critical"} 1')
+      }, soon)
+    } finally {
+      await observer.stop()
+    }
+    expect(observer.said()).not.toMatch(/forbidden|SL5114/i)
+  })
+
+  it('are read with the role for viewers, which reads no Secret and writes nothing', async () => {
+    const kubeconfig = await withRole('stackloom-viewer')
+    const read = async (as: string, ...words: readonly string[]) => {
+      const io = testIo({ cwd: path.resolve('examples') })
+      const code = await main([...words, '-o', 'json', '--kubeconfig', as], io)
+      const { time: _, ...result } = JSON.parse(io.out()) as Readonly<Record<string, unknown>>
+      return { code, result }
+    }
+    for (const words of [['ip', 'audit'], ['verify', '-f', 'two-clouds.yaml'], ['capacity']])
+      expect(await read(kubeconfig, ...words), words[0]).toEqual(await read(cluster.kubeconfig, ...words))
+    const { result } = await read(kubeconfig, 'doctor')
+    const { result: whole } = await read(cluster.kubeconfig, 'doctor')
+    // Only the rules that read Secrets are missing, and they are named.
+    const blind = (result['blind'] as readonly { readonly rule: string }[]).map(({ rule }) => rule)
+    expect(blind).toContain('control-plane/secret-missing')
+    expect(blind.filter((rule) => !readsSecrets(rule)).toSorted()).toEqual(
+      (whole['blind'] as readonly { readonly rule: string }[]).map(({ rule }) => rule).toSorted(),
+    )
+    const diagnoses = whole['diagnoses'] as readonly { readonly rule: string }[]
+    expect(result['diagnoses']).toEqual(diagnoses.filter(({ rule }) => !readsSecrets(rule)))
+    const viewer = await connect({ kubeconfig, env: {} })
+    try {
+      const secrets = viewer.client.list({ apiVersion: 'v1', kind: 'Secret' }, { namespace })
+      await expect(secrets).rejects.toThrow(/SL1108/)
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', namespace } }
+      await expect(viewer.client.create(object)).rejects.toThrow(/SL1108/)
+    } finally {
+      await viewer.close()
+    }
   })
 
   it('need no right to write to an object of a cloud, and none to read Secrets', async () => {
