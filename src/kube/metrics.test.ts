@@ -6,18 +6,30 @@ import { createMetrics } from './metrics.ts'
 
 const page = readFileSync('docs/reference/metrics.md', 'utf8')
 
-it('the documentation lists the metrics of every part of the operator, and no other', () => {
+it('the documentation lists the metrics of every part of the operator with their labels, and no other', () => {
   const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) =>
     /(?<!\.test)\.ts$/.test(file),
   )
-  const registered = sources.flatMap((file) => [
-    ...readFileSync(path.join('src', file), 'utf8').matchAll(/\bname: '(stackloom_\w+)'/g),
-  ])
-  const rows = page.split('\n').filter((line) => line.startsWith('| `'))
-  const documented = rows.flatMap((row) => [...(row.split(' | ')[0] ?? '').matchAll(/`(stackloom_\w+)`/g)])
-  const names = (found: readonly RegExpExecArray[]) => found.map(([, name = '']) => name).toSorted()
-  expect(names(documented)).toEqual(names(registered))
+  const registered = sources.flatMap((file) => findGauges(readFileSync(path.join('src', file), 'utf8')))
+  const rows = [...page.matchAll(/^\| (`stackloom_[^|]+) \| ([^|]*)\|/gm)]
+  const documented = rows.flatMap(([, names = '', labels = '']) =>
+    [...names.matchAll(/`(\w+)`/g)].map(([, name]) => `${name} ${labels.replace(/[`,]/g, '').trim()}`.trim()),
+  )
+  expect(documented.toSorted()).toEqual(registered.toSorted())
+  expect(registered).toContain('stackloom_hosts namespace node_set verdict')
+  expect(registered).toContain('stackloom_ipam_addresses_free namespace network subnet')
 })
+
+/** Name and labels of each metric that a file creates; several may share their labels in `common`. */
+function findGauges(source: string): readonly string[] {
+  return [...source.matchAll(/\bname: '(stackloom_\w+)'/g)].map(({ 1: name, index }) => {
+    const start = source.lastIndexOf('{', index)
+    const options = source.slice(start, source.indexOf('})', index))
+    const shared = options.includes('...common') ? /const common = .*/.exec(source)?.[0] : undefined
+    const labels = /labelNames: \[([^\]]*)\]/.exec(shared ?? options)?.[1] ?? ''
+    return `${name} ${labels.replace(/[',]/g, '')}`.trim()
+  })
+}
 
 describe('createMetrics', () => {
   it('exports the metrics that the documentation lists, with their labels, in both directions', async () => {
