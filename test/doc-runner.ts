@@ -39,21 +39,32 @@ export async function makeReaderFolder(folder: string): Promise<void> {
 /** Returns a problem for each command that fails or prints something else than its page shows. */
 export async function runDocCommands(
   commands: readonly PageCommand[],
-  options: { readonly bin: string; readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
+  options: {
+    readonly bin: string
+    readonly cwd: string
+    readonly env?: Readonly<Record<string, string>>
+    /** In a network namespace of its own, so that ports which pages name are free. Needs root; without it nothing changes. */
+    readonly isIsolated?: boolean
+  },
 ): Promise<readonly string[]> {
   const { bin, cwd } = options
   const env = { PATH: `${bin}:${process.env['PATH']}`, HOME: cwd, NO_COLOR: '1', COLUMNS: '80', ...options.env }
   const settings = { cwd, env, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 } as const
   const stdout = await new Promise<string>((resolve) => {
-    // Each command has its own status in the output.
-    execFile('bash', ['-c', commands.map(formatStep).join('')], settings, (_, printed) => resolve(printed))
+    // Each command has its own status in the output. A server that a failed step left running would keep the shell open.
+    const script = `trap 'kill $(jobs -p) 2>/dev/null' EXIT\n${commands.map(formatStep).join('')}`
+    const shell = ['bash', '-c', script]
+    const isIsolated = options.isIsolated === true && process.getuid?.() === 0
+    const isolated = ['--net', 'bash', '-c', 'ip link set lo up && exec "$@"', 'bash', ...shell]
+    const [file, args] = isIsolated ? (['unshare', isolated] as const) : (['bash', shell.slice(1)] as const)
+    execFile(file, args, settings, (_, printed) => resolve(printed))
   })
   return commands.flatMap((command, index) => {
     const [, before, printed, status] = stepPattern(index).exec(stdout) ?? []
     const problem =
       status === undefined
         ? `did not end: ${stdout.slice(-2000)}`
-        : findProblem(command, Number(status), `${before}`, `${printed}`)
+        : findCommandProblem(command, Number(status), `${printed}`, before)
     return problem === undefined ? [] : [`${command.page}:${command.line}: ${command.command}: ${problem}`]
   })
 
@@ -74,7 +85,7 @@ function answerWith(answer: string, file: string): string {
   const isAsking = `stty -F "$(cat ${file}.tty 2>/dev/null)" -a 2>/dev/null | grep -q -- '-icanon'`
   return `rm -f ${file}.end
 { until ${isAsking} || [ -e ${file}.end ]; do sleep 0.1; done
-sleep 0.3; printf '%s\\r' '${answer}'; until [ -e ${file}.end ]; do sleep 0.1; done; } |
+printf '%s\\r' '${answer}'; until [ -e ${file}.end ]; do sleep 0.1; done; } |
 script -qec 'stty cols 80 rows 24; tty >${file}.tty; bash ${file}; ended=$?; touch ${file}.end; exit $ended' /dev/null`
 }
 
@@ -98,11 +109,12 @@ function stepPattern(index: number): RegExp {
   return new RegExp(`\\u0001${index} before\\n([^]*)\\u0001${index} run\\n([^]*)\\n\\u0001${index} end (\\d+)\\n`)
 }
 
-function findProblem(
+/** How a command ended or what it printed, where the page says something else. `before` is what was printed before it. */
+export function findCommandProblem(
   { output, exit }: DocCommand,
   status: number,
-  before: string,
   printed: string,
+  before = '',
 ): string | undefined {
   const expected = exit !== undefined ? [exit] : output?.some((line) => line.includes('error SL')) ? [1, 2] : [0]
   if (!expected.includes(status)) return `ends with ${status}: ${before}${printed}`

@@ -83,7 +83,7 @@ export function usePodSandbox(
 const PREPARE_MS = 2_400_000
 
 /** Builds what pods need, if this run may build; returns why no pods can run here, or undefined. */
-async function preparePods(): Promise<string | undefined> {
+export async function preparePods(): Promise<string | undefined> {
   const [problem] = judgeHost(await readHostFacts(process.env))
   if (!problem && process.env['STACKLOOM_BUILD_ALL'] === '1')
     await ensurePrograms(requiredPrograms.pods, sandboxContext())

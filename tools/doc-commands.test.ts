@@ -1,8 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { commands } from '../src/cli/commands.ts'
-import { docSandboxes } from '../test/doc-sandboxes.ts'
+import {
+  type DocSandboxDefinition,
+  docSandboxes,
+  docSandboxNames,
+  sandboxCommands,
+  withoutComment,
+} from '../test/doc-sandboxes.ts'
 import { loadCommand } from './command-pages.ts'
 import { docPages, findDocCommands, findOutputDifference, reasonKinds } from './doc-commands.ts'
 import { filesBelow } from './files.ts'
@@ -49,6 +55,7 @@ describe('the commands of a page', () => {
     const page = '<!-- before: edit -->\n<!-- answer: y -->\n```console\n$ up\n```\n'
     expect(findDocCommands(page)).toEqual([{ command: 'up', line: 4, before: 'edit', answer: 'y' }])
     expect(findDocCommands('<!-- exit: 1 -->\n```console\n$ x\n```\n')).toEqual([{ command: 'x', line: 3, exit: 1 }])
+    expect(findDocCommands('<!-- exit: 1 0 -->\n```sh\nx\ny\n```\n').map(({ exit }) => exit)).toEqual([1, 0])
   })
 
   it('need the sandbox of their page or of their block, and may serve until they are interrupted', () => {
@@ -72,8 +79,16 @@ describe('the commands of a page', () => {
     expect(findOutputDifference(['a', 'c'], ['a', 'b', 'c'])).toBe('c')
     expect(findOutputDifference(['a'], ['a', 'b'])).toBe('the command prints more: b')
     expect(findOutputDifference(['a', '…'], ['a'])).toBeUndefined()
+  })
+
+  it('print dates that are all as much later as the page is old', () => {
     expect(findOutputDifference(['ends on 2026-01-31'], ['ends on 2027-02-01'])).toBeUndefined()
     expect(findOutputDifference(['ends on 2026-01-31'], ['ends on Monday'])).toBe('ends on 2026-01-31')
+    const shown = ['a 2026-01-31 2026-02-28', '…', 'b 2026-03-01']
+    expect(findOutputDifference(shown, ['a 2026-02-10 2026-03-10', 'x', 'b 2026-03-12'])).toBeUndefined()
+    expect(findOutputDifference(shown, ['a 2026-02-10 2026-03-10', 'b 2026-03-21'])).toBe(
+      '2026-03-01 as far from 2026-01-31 as on the page',
+    )
   })
 })
 
@@ -86,9 +101,8 @@ it('every command is run by a test, or cannot be run on one Linux machine for a 
     return [
       ...marks.map((mark) => `${page}: ${mark}`),
       ...findDocCommands(text).flatMap(({ line, notRun, sandbox }) => {
-        const [kind = '', what = ''] = notRun?.split(': ') ?? []
-        const isKnown = kind in reasonKinds && (kind !== 'another test' || existsSync(what))
-        if (notRun !== undefined) return isKnown ? [] : [`${page}:${line}: ${notRun}`]
+        const [kind = ''] = notRun?.split(': ') ?? []
+        if (notRun !== undefined) return kind in reasonKinds ? [] : [`${page}:${line}: ${notRun}`]
         return sandbox === undefined || sandbox in docSandboxes ? [] : [`${page}:${line}: no test has ${sandbox}`]
       }),
     ]
@@ -108,6 +122,18 @@ it('every sandbox of pages is in the test that is named for it, with the pages t
     ([name, { test }]) => !new RegExp(`'${name}'|docSandboxes\\.${name}\\b`).test(readFileSync(test, 'utf8')),
   )
   expect(missing.map(([name]) => name)).toEqual([])
+})
+
+it('a test that types the commands of pages one by one types each of them', () => {
+  const untyped = docSandboxNames.flatMap((name) => {
+    const { test, isTyped } = docSandboxes[name] as DocSandboxDefinition
+    if (!isTyped) return []
+    const text = readFileSync(test, 'utf8')
+    return sandboxCommands(name)
+      .filter((command) => !text.includes(`'${withoutComment(command)}'`))
+      .map(({ page, command }) => `${page}: ${command} is not in ${test}`)
+  })
+  expect(untyped).toEqual([])
 })
 
 const program = new Command('stackloom').exitOverride()

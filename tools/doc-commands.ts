@@ -7,7 +7,7 @@
  * `<!-- in: NAME -->` is the same for one block, `<!-- last -->` runs a block after those of all other pages. `<!-- with:
  * TEXT=VALUE … -->` replaces what the reader replaces, such as a name; quotes are for spaces. `<!-- until: TEXT -->` is what a
  * command prints that serves until it is interrupted. `<!-- answer: KEY -->` is what the reader types at a question.
- * `<!-- exit: N -->` is how every command of the block ends where that is not 0.
+ * `<!-- exit: N -->` is how every command of the block ends where that is not 0; `<!-- exit: 1 0 -->` has one for each.
  */
 
 /** Why a command cannot be run on one Linux machine that talks to no other. */
@@ -17,9 +17,6 @@ export const reasonKinds: Readonly<Record<string, string>> = {
   product: 'needs a product that the tests cannot have',
   'another machine': 'is typed on a machine that is not that of the reader',
   'the tests': 'starts the tests that would run it',
-  /** Followed by the file of the test. */
-  'another test':
-    'is typed by a test that does not read the page, because it takes minutes or needs what only that test has',
 }
 
 export interface DocCommand {
@@ -67,7 +64,7 @@ export function findDocCommands(page: string): readonly DocCommand[] {
     const reason = marks.get('not run')
     const before = marks.get('before')
     const answer = marks.get('answer')
-    const exit = marks.get('exit')
+    const exits = marks.get('exit')?.split(' ').map(Number)
     const until = marks.get('until')
     const sandbox = marks.get('in') ?? sandboxOfPage
     const commands = block.kind === 'console' ? splitConsole(block) : splitScript(block)
@@ -81,7 +78,7 @@ export function findDocCommands(page: string): readonly DocCommand[] {
       ...(reason !== undefined && { notRun: reason }),
       ...(before !== undefined && index === 0 && { before }),
       ...(answer !== undefined && { answer }),
-      ...(exit !== undefined && { exit: Number(exit) }),
+      ...(exits && { exit: exits[index] ?? exits[0] ?? 0 }),
       ...(marks.has('last') && { isLast: true as const }),
     }))
   })
@@ -200,31 +197,51 @@ function splitScript({ lines, line: first }: Block): readonly DocCommand[] {
 export function findOutputDifference(shown: readonly string[], printed: readonly string[]): string | undefined {
   let from = 0
   let anywhere = false
+  const shifts: DateShift[] = []
   for (const line of shown) {
     if (line === '…') {
       anywhere = true
       continue
     }
     const found = anywhere
-      ? printed.findIndex((text, index) => index >= from && matchesLine(line, text))
-      : matchesLine(line, printed[from] ?? '')
+      ? printed.findIndex((text, index) => index >= from && matchLine(line, text))
+      : matchLine(line, printed[from] ?? '')
         ? from
         : -1
     if (found < 0) return line
+    shifts.push(...(matchLine(line, printed[found] ?? '') ?? []))
     from = found + 1
     anywhere = false
   }
-  return anywhere || from >= printed.length ? undefined : `the command prints more: ${printed[from]}`
+  if (!anywhere && from < printed.length) return `the command prints more: ${printed[from]}`
+  const [first] = shifts
+  const other = shifts.find(({ days }) => Math.abs(days - (first?.days ?? 0)) > 1)
+  return other && first ? `${other.date} as far from ${first.date} as on the page` : undefined
 }
 
-/** `…` within a line stands for any text, and a date for any other. */
-function matchesLine(shown: string, printed: string): boolean {
+/** How far a date of the output is from the one that the page has in its place. */
+interface DateShift {
+  /** On the page. */
+  readonly date: string
+  readonly days: number
+}
+
+const DATE = /\b\d{4}-\d{2}-\d{2}\b/g
+
+/**
+ * `…` within a line stands for any text. Dates of the output may be later than those of the page, which is older, but all by the
+ * same number of days; a day more or less is the time of day.
+ */
+function matchLine(shown: string, printed: string): readonly DateShift[] | undefined {
   const pattern = shown
     .trimEnd()
     .split('…')
-    .map((part) =>
-      part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(/\b\d{4}-\d{2}-\d{2}\b/g, '\\d{4}-\\d{2}-\\d{2}'),
-    )
+    .map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(DATE, '(\\d{4}-\\d{2}-\\d{2})'))
     .join('.*')
-  return new RegExp(`^${pattern}$`).test(printed.trimEnd())
+  const match = new RegExp(`^${pattern}$`).exec(printed.trimEnd())
+  if (!match) return undefined
+  const dates = shown.match(DATE) ?? []
+  return dates.map((date, index) => ({ date, days: (Date.parse(match[index + 1] ?? '') - Date.parse(date)) / DAY_MS }))
 }
+
+const DAY_MS = 86_400_000

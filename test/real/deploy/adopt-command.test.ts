@@ -23,6 +23,7 @@ describe('stackloom adopt', { timeout: 600_000 }, () => {
   let cast: RunningActors | undefined
   const folder = useFolder()
   let before: ReadonlyMap<string, string> = new Map()
+  let afterAdopt: () => Promise<readonly string[]> = async () => ['the cloud is not adopted']
 
   beforeAll(async () => {
     await prepareCluster(
@@ -79,8 +80,10 @@ describe('stackloom adopt', { timeout: 600_000 }, () => {
   it('moves with consent as the guide says, keeps every address, and prints the gap of each network', async () => {
     const bin = await buildForDocs(path.join(folder, 'program'))
     const env = { KUBECONFIG: cluster.kubeconfig }
-    expect(await runDocCommands(sandboxCommands('adopt'), { bin, cwd: folder, env })).toEqual([])
+    const [adoption, ...rest] = sandboxCommands('adopt')
+    expect(await runDocCommands(adoption ? [adoption] : [], { bin, cwd: folder, env })).toEqual([])
     expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)
+    afterAdopt = () => runDocCommands(rest, { bin, cwd: folder, env })
   })
 
   it('finds nothing to move in a second run', async () => {
@@ -110,8 +113,8 @@ describe('stackloom adopt', { timeout: 600_000 }, () => {
 
   it('is followed by an `up` that changes neither attachments, control plane nor addresses', async () => {
     const kept = await attachments()
-    const { code, err, out } = await stackloom('up', '--yes')
-    expect(code, `${out}${err}`).toBe(0)
+    // diff, up and verify of the guide.
+    expect(await afterAdopt()).toEqual([])
     expect(await attachments()).toEqual(kept)
     expect(await controlPlanes()).toEqual([SAMPLE])
     expect(await addressesIn(cluster.client, cloud.namespace)).toEqual(before)
@@ -126,6 +129,23 @@ describe('stackloom adopt', { timeout: 600_000 }, () => {
     expect(err).not.toContain('--force-conflicts')
   })
 
+  it('has a `down` that changes nothing while the control plane of the other tool exists', async () => {
+    const { client } = cluster
+    const foreign = async () => ({
+      attachments: await attachments(),
+      controlPlanes: await controlPlanes(),
+      addresses: await addressesIn(client, cloud.namespace),
+      pools: (await client.list({ apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool' })).items.length,
+    })
+    const present = await foreign()
+    for (const words of [['--dry-run'], ['--yes']]) {
+      const { code, err } = await stackloom('down', '--cloud', cloud.namespace, ...words)
+      expect(code, err).toBe(1)
+      expect(err).toContain('SL4077')
+    }
+    expect(await foreign()).toEqual(present)
+  })
+
   it('has an `up` that refuses to start without `keep`, because of the second control plane', async () => {
     const file = path.join(folder, 'site.yaml')
     const text = await readFile(file, 'utf8')
@@ -138,5 +158,22 @@ describe('stackloom adopt', { timeout: 600_000 }, () => {
     expect(err).toContain('SL4032')
     expect(err).toContain('keep: [control-plane]')
     expect(await controlPlanes()).toEqual([SAMPLE])
+  })
+
+  it('has a `down` that leaves what existed before, after the other tool has deleted the control plane', async () => {
+    const { client } = cluster
+    await client.delete({ ...CONTROL_PLANE, namespace: cloud.namespace, name: SAMPLE })
+    const services = async (): Promise<number> => (await addressesIn(client, cloud.namespace)).size
+    await expect.poll(services, { timeout: 120_000, interval: 200 }).toBe(0)
+    const kept = (await attachments()).map((text) => JSON.parse(text)[0])
+    const { code, err, out } = await stackloom('down', '--cloud', cloud.namespace, '--yes')
+    expect(code, `${out}${err}`).toBe(0)
+    expect((await attachments()).map((text) => JSON.parse(text)[0])).toEqual(kept)
+    const secret = { apiVersion: 'v1', kind: 'Secret', namespace: cloud.namespace, name: 'osp-secret' }
+    expect(await client.get(secret)).toBeDefined()
+    const netConfigs = { apiVersion: 'network.openstack.org/v1beta1', kind: 'NetConfig' }
+    expect((await client.list(netConfigs, { namespace: cloud.namespace })).items.length).toBe(1)
+    const pools = (await client.list({ apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool' })).items
+    expect(pools.filter(({ metadata }) => metadata.name.startsWith(`${cloud.namespace}-`))).toEqual([])
   })
 })

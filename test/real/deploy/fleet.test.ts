@@ -6,6 +6,7 @@ import { main } from '../../../src/cli/main.ts'
 import { AVAILABLE } from '../../../src/sandbox/actors/openstack/openstack-version.ts'
 import { useCluster } from '../../cluster.ts'
 import { count } from '../../counts.ts'
+import { typeDocCommand } from '../../doc-sandboxes.ts'
 import { useFolder } from '../../folder.ts'
 import { testIo } from '../../io.ts'
 import { runAndKill } from '../../killed-run.ts'
@@ -141,6 +142,14 @@ spec:
   const fileOf = (command: string): readonly string[] =>
     ['verify', 'doctor'].includes(command) ? ['-f', 'berlin.yaml'] : []
 
+  it('is listed as the guide says', async () => {
+    await typeDocCommand('fleet', 'stackloom status --fleet fleet.yaml', run)
+    const { out } = await typeDocCommand('fleet', 'stackloom doctor --fleet fleet.yaml -o json', run)
+    expect(JSON.parse(out)).toMatchObject({ sites: [{}, {}, { result: { diagnoses: [] } }] })
+    await typeDocCommand('fleet', 'stackloom hosts --fleet fleet.yaml --behind', run)
+    await typeDocCommand('fleet', 'stackloom plan --check --fleet fleet.yaml', run)
+  })
+
   it('updates nothing while the canary is not clean', async () => {
     await offer('0.7.0')
     const pool = {
@@ -161,9 +170,10 @@ spec:
   })
 
   it('asks before it updates', async () => {
-    const { code, err, out } = await run('update', '--fleet', 'fleet.yaml')
+    await typeDocCommand('fleet', 'stackloom update --fleet fleet.yaml --to 0.7.0 --dry-run', run)
+    const { err, out } = await typeDocCommand('fleet', 'stackloom update --fleet fleet.yaml --to 0.7.0', run)
     expect(err).toContain('SL4166')
-    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(out).toBe('')
     expect(await deployed()).toEqual(['0.6.0', '0.6.0', '0.6.0'])
   })
 
@@ -204,8 +214,8 @@ spec:
         if (said.includes('pause: the canaries run')) stop.abort()
       },
     })
-    const code = await main(['update', '--fleet', 'fleet.yaml', '--to', '0.99.0', '--yes', '--pause', '1h'], io)
-    expect(code, said).toBe(130)
+    const text = 'stackloom update --fleet fleet.yaml --to 0.99.0 --pause 2h --yes'
+    await typeDocCommand('fleet', text, async (...words) => ({ code: await main(words, io), out: io.out(), err: said }))
     expect(await deployed()).toEqual(['0.99.0', '0.99.0', before[2]])
   })
 })

@@ -2,12 +2,17 @@
  * Tests how a host is drained and taken out of a cloud, on a real API server with the CRDs of the newest release. openstack-operator
  * and the APIs of OpenStack are simulated (`test/openstack-server.ts`).
  */
+import { readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../src/api/object.ts'
 import { getField } from '../../../src/api/raw-object.ts'
+import { main } from '../../../src/cli/main.ts'
 import { useCluster } from '../../cluster.ts'
 import { count } from '../../counts.ts'
+import { typeDocCommand } from '../../doc-sandboxes.ts'
 import { useFolder } from '../../folder.ts'
+import { testIo } from '../../io.ts'
 import { runAndKill } from '../../killed-run.ts'
 import { type SimulatedCloud, simulatedInstance, startSimulatedCloud } from '../../openstack-server.ts'
 import { prepareCluster, type RunningActors, runCommands, startActors } from './deployment-fixture.ts'
@@ -96,6 +101,13 @@ describe('taking a host out', { timeout: 600_000 + kills * 120_000 }, () => {
     }
   }
 
+  /** The reader types the name of the host. */
+  const runWithConsent = (...words: readonly string[]) => run(...words, '--yes')
+  const runWithoutCluster = async (...words: readonly string[]) => {
+    const io = testIo({ cwd: folder })
+    return { code: await main(words, io), out: io.out(), err: io.err() }
+  }
+
   const nodes = async (): Promise<readonly string[]> =>
     Object.keys((getField(await cluster.client.get(NODE_SET), 'spec', 'nodes') ?? {}) as object)
   const expectRemoved = async (): Promise<void> => {
@@ -115,8 +127,8 @@ describe('taking a host out', { timeout: 600_000 + kills * 120_000 }, () => {
   }
 
   it('only shows what would happen with --dry-run', async () => {
-    const { code, out } = await run('hosts', 'remove', 'compute-0', '--drain', '--dry-run', '-o', 'json')
-    expect(code).toBe(0)
+    const text = 'stackloom hosts remove compute-0 --drain --dry-run'
+    const { out } = await typeDocCommand('removal', text, (...words) => run(...words, '-o', 'json'))
     const { steps } = JSON.parse(out) as {
       readonly steps: readonly { readonly stage: string; readonly what: string }[]
     }
@@ -134,17 +146,19 @@ describe('taking a host out', { timeout: 600_000 + kills * 120_000 }, () => {
   })
 
   it('drains a host for maintenance and enables it again', async () => {
-    expect((await run('hosts', 'drain', 'compute-0', '--yes')).code).toBe(0)
+    await typeDocCommand('removal', 'stackloom hosts drain compute-0 --dry-run', run)
+    expect(cloud.requests.every((request) => request.startsWith('GET'))).toBe(true)
+    await typeDocCommand('removal', 'stackloom hosts drain compute-0 --parallel 4', runWithConsent)
     expect(cloud.instances.filter(({ host }) => host === fullName('compute-0'))).toEqual([])
     expect(cloud.services[0]).toMatchObject({ status: 'disabled', disabled_reason: 'stackloom hosts drain' })
-    expect((await run('hosts', 'enable', 'compute-0')).code).toBe(0)
+    await typeDocCommand('removal', 'stackloom hosts enable compute-0', run)
     expect(cloud.services[0]?.status).toBe('enabled')
     expect(await nodes()).toEqual(hosts)
   })
 
   it('leaves nothing of the host, and proves it', async () => {
-    const { code, out, err } = await run('hosts', 'remove', 'compute-0', '--drain', '--yes', '-o', 'json')
-    expect(code, err).toBe(0)
+    const text = 'stackloom hosts remove compute-0 --drain'
+    const { out } = await typeDocCommand('removal', text, (...words) => runWithConsent(...words, '-o', 'json'))
     const { proof } = JSON.parse(out) as {
       readonly proof: readonly { readonly what: string; readonly isGone: boolean }[]
     }
@@ -158,6 +172,35 @@ describe('taking a host out', { timeout: 600_000 + kills * 120_000 }, () => {
     ])
     expect(proof.every(({ isGone }) => isGone)).toBe(true)
     await expectRemoved()
+  })
+
+  it('takes a dead machine out without its help, and frees what the lock keeps of it', async () => {
+    // As after an evacuation.
+    for (const instance of cloud.instances.filter(({ host }) => host === fullName('compute-0')))
+      instance.host = fullName('compute-1')
+    for (const agent of cloud.agents) if (agent.host === fullName('compute-0')) agent.alive = false
+    for (const service of cloud.services) if (service.host === fullName('compute-0')) service.state = 'down'
+    const name = { apiVersion: 'stackloom.dev/v1alpha1', kind: 'Site', metadata: { name: 'lab' } }
+    const nodes = [{ name: 'worker-0', nic: 'enp6s0' }]
+    const site = (names: readonly string[]): string =>
+      JSON.stringify({
+        ...name,
+        spec: {
+          cluster: { nodes },
+          clouds: [{ name: 'rhoso1', namespace: NAMESPACE, hosts: names.map((host) => ({ name: host })) }],
+        },
+      })
+    const file = path.join(folder, 'site.yaml')
+    await writeFile(file, site(hosts))
+    expect((await runWithoutCluster('plan')).code).toBe(0)
+    await typeDocCommand('removal', 'stackloom hosts remove compute-0 --off', runWithConsent)
+    await expectRemoved()
+    await writeFile(file, site(hosts.slice(1)))
+    expect((await runWithoutCluster('plan')).code).toBe(0)
+    const lock = () => readFile(path.join(folder, 'site.lock.yaml'), 'utf8')
+    expect(await lock()).toContain('compute-0')
+    await typeDocCommand('removal', 'stackloom plan --forget rhoso1/compute-0', runWithoutCluster)
+    expect(await lock()).not.toContain('compute-0')
   })
 
   it('goes on after kill -9 at any point', async () => {

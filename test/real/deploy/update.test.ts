@@ -13,6 +13,7 @@ import { renderDocuments } from '../../../src/render/render.ts'
 import type { RunEvent } from '../../../src/run/events.ts'
 import { AVAILABLE } from '../../../src/sandbox/actors/openstack/openstack-version.ts'
 import { useCluster } from '../../cluster.ts'
+import { typeDocCommand } from '../../doc-sandboxes.ts'
 import { testIo } from '../../io.ts'
 import { neverAborted } from '../../never-aborted.ts'
 import { sandboxPlan } from '../../plan.ts'
@@ -32,7 +33,8 @@ kind: Site
 metadata: {name: lab}
 spec:
   cluster:
-    nodes: [{name: worker-0, nic: enp6s0}]
+    dns: [192.168.122.1]
+    nodes: [{name: worker-0, nic: enp6s0}, {name: worker-1, nic: enp6s0}, {name: worker-2, nic: enp6s0}]
   clouds:
   - {name: rhoso1, namespace: openstack}
   - {name: rhoso2, namespace: openstack2}
@@ -124,12 +126,13 @@ describe('update', { timeout: 600_000 }, () => {
     expect(await inspect(async (updatePlan) => isUpdated(updatePlan))).toBe(true)
   })
 
-  const command = async (...words: readonly string[]) => {
+  const command = (...words: readonly string[]) => stackloom('update', ...words)
+  const stackloom = async (...words: readonly string[]) => {
     const folder = await mkdtemp(path.join(tmpdir(), 'stackloom-update-'))
     try {
       await writeFile(path.join(folder, 'site.yaml'), siteFile)
       const io = testIo({ cwd: folder })
-      const code = await main(['update', ...words, '--kubeconfig', cluster.kubeconfig], io)
+      const code = await main([...words, '--kubeconfig', cluster.kubeconfig], io)
       return { code, out: io.out(), err: io.err() }
     } finally {
       await rm(folder, { recursive: true, force: true })
@@ -138,8 +141,8 @@ describe('update', { timeout: 600_000 }, () => {
 
   it('shows the versions as a command, and changes nothing without consent', async () => {
     const before = await objectsOf('openstack2')
-    const { code, err, out } = await command('--cloud', 'rhoso2')
-    expect({ code, out }).toEqual({ code: 1, out: '' })
+    const { err, out } = await typeDocCommand('update', 'stackloom update --cloud rhoso2', stackloom)
+    expect(out).toBe('')
     expect(err).toMatch(/rhoso2 +0\.6\.0 +0\.6\.0 +0\.7\.0 +0\.7\.0/)
     expect(err).toContain('SL4073')
     expect(await objectsOf('openstack2')).toBe(before)

@@ -7,10 +7,11 @@ import path from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { defaultReleaseName } from '../../../src/plan/release/releases.ts'
 import { findDocCommands, startsEmpty } from '../../../tools/doc-commands.ts'
+import { requireSoak } from '../../counts.ts'
 import { buildForDocs, makeReaderFolder, readDocPages, runDocCommands } from '../../doc-runner.ts'
 import { docSandboxes, sandboxCommands } from '../../doc-sandboxes.ts'
 import { type NetBoxServer, startNetBox } from '../../netbox-server.ts'
-import { hasRelease, RELEASES } from '../../sandbox-context.ts'
+import { hasRelease, RELEASES, sandboxContext } from '../../sandbox-context.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
 
@@ -64,13 +65,26 @@ it.each(withCommands)('the commands of $name print what it shows', async ({ name
   expect(await runDocCommands(commands, { bin, cwd, env })).toEqual([])
 })
 
-it.for(docSandboxes.checkout.pages)('the commands of %s for contributors work in a clone', async (page, ctx) => {
-  const commands = sandboxCommands('checkout').filter((command) => command.page === page)
-  if (commands.some(({ before }) => before?.includes('$CRDS')) && !hasRelease(defaultReleaseName()))
-    ctx.skip('the CRDs of releases are not in ../shared/crds')
+const cloneCheckout = (): string => {
   const cwd = mkdtempSync(path.join(folder, 'clone-'))
   execFileSync('git', ['clone', '--quiet', process.cwd(), cwd])
   // Hard links: the build wants to know which files are packages.
   execFileSync('cp', ['-al', path.resolve('node_modules'), cwd])
+  return cwd
+}
+
+it('the demo of README runs in a clone', { timeout: 1_800_000 }, async (ctx) => {
+  requireSoak(ctx)
+  const { cache } = sandboxContext().paths
+  const env = { CHECKOUT: cloneCheckout(), XDG_CACHE_HOME: path.dirname(cache) }
+  const cwd = mkdtempSync(path.join(folder, 'demo-'))
+  expect(await runDocCommands(sandboxCommands('demo'), { bin, cwd, env })).toEqual([])
+})
+
+it.for(docSandboxes.checkout.pages)('the commands of %s for contributors work in a clone', async (page, ctx) => {
+  const commands = sandboxCommands('checkout').filter((command) => command.page === page)
+  if (commands.some(({ before }) => before?.includes('$CRDS')) && !hasRelease(defaultReleaseName()))
+    ctx.skip('the CRDs of releases are not in ../shared/crds')
+  const cwd = cloneCheckout()
   expect(await runDocCommands(commands, { bin, cwd, env: { CHECKOUT: process.cwd(), CRDS: RELEASES } })).toEqual([])
 })

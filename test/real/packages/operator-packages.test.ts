@@ -14,6 +14,8 @@ import { renderChart } from '../../../tools/release-chart.ts'
 import { bundleFiles, plainManifests } from '../../../tools/release-manifests.ts'
 import { findTestProgram, type TestProgram } from '../../../tools/test-programs.ts'
 import { useCluster } from '../../cluster.ts'
+import { runDocCommands } from '../../doc-runner.ts'
+import { sandboxCommands } from '../../doc-sandboxes.ts'
 import { sandboxContext } from '../../sandbox-context.ts'
 
 vi.setConfig({ testTimeout: 180_000 })
@@ -125,15 +127,18 @@ describe('the Helm chart', () => {
     expect({ status: applied.status, stderr: applied.stderr }).toEqual({ status: 0, stderr: '' })
   })
 
-  it('is installed, upgraded and uninstalled; CRDs and their objects stay', async (ctx) => {
+  it('is installed as the guide says, upgraded and uninstalled; CRDs and their objects stay', async (ctx) => {
     const program = await requireProgram(ctx, 'helm')
+    const name = 'stackloom-operator'
     const run = (...args: readonly string[]): void => {
-      const { status, stderr } = helm(program, ...args, '-n', 'helm-home')
+      const { status, stderr } = helm(program, ...args, '-n', name)
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     }
-    const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'helm-home', name: 'stackloom-operator' }
+    const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: name, name }
     const crd = (name: string) => ({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', name })
-    run('install', 'operator', chart, '--create-namespace')
+    const env = { KUBECONFIG: cluster.kubeconfig, CHART: chart }
+    const options = { bin: path.dirname(program), cwd: folder, env }
+    expect(await runDocCommands(sandboxCommands('helm'), options)).toEqual([])
     expect(await cluster.client.get(deployment)).toMatchObject({ spec: { replicas: 2 } })
     expect(await cluster.client.get(crd('netconfigs.network.openstack.org'))).toBeDefined()
     // What a running operator writes must survive an upgrade.
@@ -148,13 +153,13 @@ describe('the Helm chart', () => {
       clientConfig: { ...webhook.clientConfig, caBundle: AUTHORITY },
     }))
     await cluster.client.patch(configuration, { webhooks }, { type: 'merge', fieldManager: 'stackloom-operator' })
-    run('upgrade', 'operator', chart, '--set', 'replicas=3', '--set', 'image=example.org/stackloom:2')
+    run('upgrade', name, chart, '--set', 'replicas=3', '--set', 'image=example.org/stackloom:2')
     expect(await cluster.client.get(deployment)).toMatchObject({
       spec: { replicas: 3, template: { spec: { containers: [{ image: 'example.org/stackloom:2' }] } } },
     })
     const after = (await cluster.client.get(configuration)) as unknown as typeof before
     expect(after.webhooks.every(({ clientConfig }) => 'caBundle' in clientConfig)).toBe(true)
-    run('uninstall', 'operator')
+    run('uninstall', name)
     expect(await cluster.client.get(deployment)).toBeUndefined()
     expect(await cluster.client.get(configuration)).toBeUndefined()
     for (const { metadata } of [...collectCrds(commonParts).own, ...collectCrds(commonParts).upstream]) {

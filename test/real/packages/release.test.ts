@@ -1,7 +1,7 @@
 /** Makes a release twice and compares; checks the archives with the programs that read them. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -10,6 +10,8 @@ import { nodePath } from '../../../tools/node-versions.ts'
 import { makeRelease } from '../../../tools/release.ts'
 import { NODE } from '../../../tools/release-executable.ts'
 import { findTestProgram } from '../../../tools/test-programs.ts'
+import { runDocCommands } from '../../doc-runner.ts'
+import { sandboxCommands } from '../../doc-sandboxes.ts'
 import { sandboxContext } from '../../sandbox-context.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 })
@@ -90,6 +92,21 @@ describe('a release', () => {
     execFileSync('tar', ['-xzf', archive, '-C', folder])
     const program = path.join(folder, 'stackloom-9.8.7-linux-x64/bin/stackloom')
     expect(execFileSync(program, ['--version'], { encoding: 'utf8', env: { HOME: folder } })).toBe('9.8.7\n')
+  })
+
+  it('is unpacked and installed by krew as the guide says', async (ctx) => {
+    if (!withExecutable) ctx.skip('built by `make test SUITE=packages` only')
+    const krew = (await findTestProgram('krew')) ?? ctx.skip('krew is not built; `make test SUITE=packages` builds it')
+    const { kubectl } = await ensurePrograms(['kubectl'], sandboxContext())
+    const bin = path.join(folder, 'bin')
+    mkdirSync(bin)
+    symlinkSync(krew, path.join(bin, 'kubectl-krew'))
+    symlinkSync(kubectl, path.join(bin, 'kubectl'))
+    const cwd = path.join(folder, 'downloaded')
+    cpSync(first, cwd, { recursive: true })
+    const root = path.join(folder, 'guide-krew')
+    const env = { KREW_ROOT: root, PATH: `${root}/bin:${bin}:${process.env['PATH']}` }
+    expect(await runDocCommands(sandboxCommands('release'), { bin, cwd, env })).toEqual([])
   })
 
   it('is installed by krew as a plugin of kubectl, by the checksum in its manifest', async (ctx) => {
