@@ -12,12 +12,15 @@ import type { ProcessLock } from '../../../src/sandbox/process-lock.ts'
 import { resetSandbox, startSandbox, stopSandbox } from '../../../src/sandbox/sandbox.ts'
 import { locateSandbox } from '../../../src/sandbox/settings.ts'
 import { takeClusterSlot } from '../../cluster.ts'
-import { requireSoak } from '../../counts.ts'
+import { count, requireSoak } from '../../counts.ts'
 import { prepareRootFileSystem } from '../../hosts.ts'
-import { processesWith } from '../../processes.ts'
+import { processesInNetworks, processesWith, stillRunning } from '../../processes.ts'
 import { sandboxContext } from '../../sandbox-context.ts'
 
 vi.setConfig({ testTimeout: 1_800_000, hookTimeout: 3_600_000 })
+
+/** Two hosts are needed to move instances. */
+const HOSTS = ['compute-0', 'compute-1'].slice(0, count({ test: 1, soak: 2 }))
 
 /** Keystone alone in the second cloud is enough to tell two clouds apart. */
 const SITE = `apiVersion: stackloom.dev/v1alpha1
@@ -32,7 +35,7 @@ spec:
     - {name: worker-1, nic: enp6s0}
     - {name: worker-2, nic: enp6s0}
   clouds:
-  - {name: rhoso1, namespace: openstack, hosts: [{name: compute-0}, {name: compute-1}]}
+  - {name: rhoso1, namespace: openstack, hosts: [${HOSTS.map((name) => `{name: ${name}}`).join(', ')}]}
   - name: rhoso2
     namespace: openstack2
     services:
@@ -187,12 +190,24 @@ async function killInSandbox(text: string, namespace: string, ...args: readonly 
   return running.exit
 }
 
+/** Other tests have clouds on this machine, too. */
+async function cloudProcesses(): Promise<readonly string[]> {
+  const clouds = await readClouds(locateSandbox(context.paths, NAME).openstack)
+  return processesInNetworks(clouds.flatMap(({ hosts }) => Object.values(hosts)))
+}
+
 async function onControlHost(namespace: string, script: string): Promise<string> {
   const clouds = await readClouds(locateSandbox(context.paths, NAME).openstack)
   const pid = clouds.find((cloud) => cloud.namespace === namespace)?.hosts['control']
   const enter = ['nsenter', `--target=${pid}`, '--mount', '--net', `--pid=/proc/${pid}/ns/pid_for_children`, '--']
   const { stdout } = await runProcess(toProgram([...enter, 'bash', '-c', script]))
   return stdout.trim()
+}
+
+/** The status with which keystone answers a request that needs its database. OpenStack's client takes seconds to load. */
+function listUsers(namespace: string, token: string): Promise<string> {
+  const request = `-H 'X-Auth-Token: ${token}' http://127.0.0.1:5000/v3/users`
+  return onControlHost(namespace, `curl -s -o /dev/null -w '%{http_code}' ${request}`)
 }
 
 /** What doctor prints; it ignores an error that may be of the moment. */
@@ -214,12 +229,18 @@ async function readReady(namespace: string) {
   return object && findCondition(object, 'Ready')
 }
 
+/** By cloud. */
+const tokens = new Map<string, string>()
+/** A project that a stop must not lose. */
+let kept = ''
+
 describe('sandbox start --openstack and up', () => {
   it('end in clouds whose keystone gives a token for the clouds.yaml of access', async () => {
     for (const cloud of ['rhoso1', 'rhoso2']) {
       const { code, output } = await openstack(cloud, 'token', 'issue', '-f', 'value', '-c', 'id')
       expect(output).toMatch(/^gAAAA\S+\n$/)
       expect(code).toBe(0)
+      tokens.set(cloud, output.trim())
     }
   })
 
@@ -248,10 +269,9 @@ describe('sandbox start --openstack and up', () => {
   })
 
   it('keep the clouds apart: neither tokens, names nor packets of one are of use in the other', async () => {
-    const token = (await openstack('rhoso1', 'token', 'issue', '-f', 'value', '-c', 'id')).output.trim()
-    const ask = `curl -s -o /dev/null -w '%{http_code}' -H 'X-Auth-Token: ${token}' http://127.0.0.1:5000/v3/users`
-    expect(await onControlHost('openstack', ask)).toBe('200')
-    expect(await onControlHost('openstack2', ask)).toBe('401')
+    const token = tokens.get('rhoso1') ?? ''
+    expect(await listUsers('openstack', token)).toBe('200')
+    expect(await listUsers('openstack2', token)).toBe('401')
     const packet = await asClient('rhoso2', 'ping', '-c', '1', '-W', '2', '172.17.0.80')
     expect(packet.code).not.toBe(0)
     const unknown = await asClient('rhoso2', 'getent', 'hosts', 'keystone-internal.openstack.svc')
@@ -335,9 +355,8 @@ describe('sandbox start --openstack and up', () => {
   it('start a killed database again', async () => {
     const pid = await onControlHost('openstack2', 'pgrep -o mariadbd')
     await onControlHost('openstack2', `kill -9 ${pid}`)
-    await expect
-      .poll(async () => (await openstack('rhoso2', 'token', 'issue')).code, { timeout: 240_000, interval: 1000 })
-      .toBe(0)
+    const answers = (): Promise<string> => listUsers('openstack2', tokens.get('rhoso2') ?? '')
+    await expect.poll(answers, { timeout: 240_000, interval: 500 }).toBe('200')
     expect(await onControlHost('openstack2', 'pgrep -o mariadbd')).not.toBe(pid)
   })
 
@@ -408,31 +427,34 @@ cp -a /var/lib/copy/. /var/lib/mysql; chown mysql: /var/lib/mysql; pkill -KILL -
     await expect.poll(async () => (await readReady('openstack2'))?.status, patient).toBe('True')
   })
 
-  it('keep their data over a stop, which leaves no process, mount or namespace', async () => {
-    const before = (await openstack('rhoso2', 'project', 'create', 'kept', '-f', 'value', '-c', 'id')).output.trim()
+  it('leave no process, mount or namespace when the sandbox stops', async () => {
+    kept = (await openstack('rhoso2', 'project', 'create', 'kept', '-f', 'value', '-c', 'id')).output.trim()
+    const processes = await cloudProcesses()
+    expect(processes.length).toBeGreaterThan(20)
     await connection.close()
     await stopSandbox(NAME, context)
     expect(await processesWith(state)).toEqual([])
     expect(await readFile('/proc/self/mounts', 'utf8')).not.toContain(state)
-    expect(await processesWith('mariadbd --user=mysql')).toEqual([])
+    expect(await stillRunning(processes)).toEqual([])
+  })
+
+  it('have their data again when the sandbox starts', async (ctx) => {
+    requireSoak(ctx)
     const { kubeconfig } = await startSandbox({ name: NAME }, context)
     connection = await connect({ kubeconfig, env })
     client = connection.client
-    await expect
-      .poll(
-        async () => (await openstack('rhoso2', 'project', 'show', 'kept', '-f', 'value', '-c', 'id')).output.trim(),
-        {
-          timeout: 600_000,
-          interval: 2000,
-        },
-      )
-      .toBe(before)
+    const answers = (): Promise<string> => listUsers('openstack2', tokens.get('rhoso2') ?? '')
+    await expect.poll(answers, patient).toBe('200')
+    const after = await openstack('rhoso2', 'project', 'show', 'kept', '-f', 'value', '-c', 'id')
+    expect(after.output.trim()).toBe(kept)
   })
 
-  it('leave nothing when the supervisor is killed', async () => {
+  it('leave nothing when the supervisor is killed', async (ctx) => {
+    requireSoak(ctx)
     const { output } = await stackloom('sandbox', 'status', '--name', NAME, '-o', 'json')
+    const processes = await cloudProcesses()
     process.kill((JSON.parse(output) as { supervisor: number }).supervisor, 'SIGKILL')
     await expect.poll(() => processesWith(state), { timeout: 120_000 }).toEqual([])
-    await expect.poll(() => processesWith('keystone-'), { timeout: 120_000 }).toEqual([])
+    await expect.poll(() => stillRunning(processes), { timeout: 120_000 }).toEqual([])
   })
 })
