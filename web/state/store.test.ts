@@ -7,10 +7,14 @@ interface FakeSource {
 const sources: FakeSource[] = []
 const answers: ((body: object) => void)[] = []
 
+function answer(body: object): Response {
+  return 'refused' in body ? Response.json({ error: { code: 'SL1302' } }, { status: 500 }) : Response.json(body)
+}
+
 beforeAll(() => {
   vi.stubGlobal('location', { hash: '#/topology' })
   vi.stubGlobal('addEventListener', () => undefined)
-  vi.stubGlobal('fetch', () => new Promise((resolve) => answers.push((body) => resolve(Response.json(body)))))
+  vi.stubGlobal('fetch', () => new Promise((resolve) => answers.push((body) => resolve(answer(body)))))
   vi.stubGlobal(
     'EventSource',
     class {
@@ -60,5 +64,41 @@ describe('the documents of the page', () => {
     await vi.waitUntil(() => useDocument('overview').value?.version === 6)
     expect([useDocument('meta').value?.version, useDocument('hosts').value?.version]).toEqual([5, 5])
     expect(answers.length).toBe(from + 5)
+  })
+
+  it('that are outdated are not asked for again at once where the server refuses, but when the stream is back', async () => {
+    vi.resetModules()
+    const { openStream, useDocument } = await import('./store.ts')
+    openStream()
+    const handlers = sources.at(-1)?.handlers
+    const hello = { data: JSON.stringify({ kind: 'hello', server: 'a', version: 5 }) }
+    const from = answers.length
+    useDocument('overview')
+    answers[from]?.({ version: 4 })
+    await vi.waitUntil(() => useDocument('overview').value?.version === 4)
+    handlers?.get('hello')?.(hello)
+    answers[from + 1]?.({ refused: true })
+    await vi.waitUntil(() => useDocument('overview').problem !== undefined)
+    expect([useDocument('overview').value?.version, answers.length]).toEqual([4, from + 2])
+    handlers?.get('hello')?.(hello)
+    expect(answers.length).toBe(from + 3)
+    answers[from + 2]?.({ version: 5 })
+    await vi.waitUntil(() => useDocument('overview').value?.version === 5)
+  })
+
+  it('are loaded again although a later patch arrives with them', async () => {
+    vi.resetModules()
+    const { openStream, useDocument } = await import('./store.ts')
+    openStream()
+    const handlers = sources.at(-1)?.handlers
+    const from = answers.length
+    useDocument('overview')
+    handlers?.get('hello')?.({ data: JSON.stringify({ kind: 'hello', server: 'a', version: 5 }) })
+    const patch = { kind: 'patch', document: 'overview', version: 6, fields: {} }
+    handlers?.get('patch')?.({ data: JSON.stringify(patch) })
+    answers[from]?.({ version: 4 })
+    await vi.waitUntil(() => answers.length === from + 2)
+    answers[from + 1]?.({ version: 6 })
+    await vi.waitUntil(() => useDocument('overview').value?.version === 6)
   })
 })

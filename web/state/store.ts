@@ -99,8 +99,10 @@ async function loadDocument(name: DocumentName, slot: Slot): Promise<void> {
   // A document that was shown before stays on the screen while the server cannot be asked.
   const before = slot.state.value.value
   slot.state.value = loaded.value ? loaded : { ...(before && { value: before }), ...loaded }
+  // Asked before patches are applied, because a later patch would hide the missing ones. A refusal is not repeated at once.
+  const isOutdated = loaded.value !== undefined && missesPatches(slot)
   for (const patch of waiting) patchSlot(slot, patch)
-  if (!slot.isOld && !missesPatches(slot)) return
+  if (!slot.isOld && !isOutdated) return
   delete slot.isOld
   await loadDocument(name, slot)
 }
@@ -146,12 +148,12 @@ export function openStream(): void {
     const event = JSON.parse(message.data) as StreamEvent
     if (event.kind === 'hello') {
       link.value = 'open'
-      if (server === undefined) {
-        streamFrom = event.version
-        for (const [name, slot] of slots) if (!slot.waiting && missesPatches(slot)) void loadDocument(name, slot)
-      } else if (server !== event.server) {
+      if (server !== undefined && server !== event.server) {
         streamFrom = 0
         reloadAll()
+      } else {
+        if (server === undefined) streamFrom = event.version
+        for (const [name, slot] of slots) if (!slot.waiting && missesPatches(slot)) void loadDocument(name, slot)
       }
       server = event.server
     }
