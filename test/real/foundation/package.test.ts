@@ -1,6 +1,6 @@
 /** The packaged program: rules that every command must follow. */
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Command } from 'commander'
@@ -16,8 +16,7 @@ describe('bin/stackloom', () => {
   it('says that it is not built yet, and what to do', () => {
     const checkout = mkdtempSync(path.join(tmpdir(), 'stackloom-checkout-'))
     onTestFinished(() => rmSync(checkout, { recursive: true, force: true }))
-    mkdirSync(path.join(checkout, 'bin'))
-    copyFileSync('bin/stackloom', path.join(checkout, 'bin/stackloom'))
+    cpSync('bin', path.join(checkout, 'bin'), { recursive: true })
     writeFileSync(path.join(checkout, 'package.json'), '{"type":"module"}')
     const { status, stdout, stderr } = stackloom(path.join(checkout, 'bin/stackloom'), '--help')
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
