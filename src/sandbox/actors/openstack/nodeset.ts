@@ -96,10 +96,12 @@ export function dataPlaneControllers({ runtime, stepMs, openstack }: ActorDeps):
         const why = annotations?.[DEPLOYMENT_FAILS]
         const due = Date.parse(creationTimestamp) + stepMs
         if (why === undefined && clock.now() < due) return { requeueAfterMs: stepMs }
+        const names = nodeSetsOf(deployment)
+        const members = names.flatMap((set) => cache(nodeSets).get(`${namespace}/${set}`) ?? [])
+        if (members.length < names.length || !members.every(isSetUp)) return { requeueAfterMs: stepMs }
         const state =
           why === undefined ? good : ({ status: 'False', reason: 'Error', severity: 'Error', message: why } as const)
         const version = cache(versions).list(namespace)[0]
-        const members = nodeSetsOf(deployment).flatMap((set) => cache(nodeSets).get(`${namespace}/${set}`) ?? [])
         const input: DeploymentInput = {
           deployment,
           nodeSets: members,
@@ -203,6 +205,16 @@ async function readInputs(
     if (content.kind === 'hash') hashes.set(formatRef(ref), content.hash)
   }
   return { services, hashOf: (ref: ContentRef) => hashes.get(formatRef(ref)) }
+}
+
+/** A deployment waits for its node sets, as upstream's does: their services are created with their setup. */
+function isSetUp(nodeSet: KubeObject): boolean {
+  const { generation } = nodeSet.metadata
+  const conditions = getList(nodeSet, 'status', 'conditions')
+  return (
+    (getField(nodeSet, 'status', 'observedGeneration') ?? generation) === generation &&
+    conditions.some((condition) => getString(condition, 'type') === 'SetupReady')
+  )
 }
 
 function isDeployed(deployment: KubeObject): boolean {
