@@ -156,9 +156,12 @@ describe('the console of two clouds and a sandbox', { timeout: 600_000 }, () => 
       .slice(from)
       .flatMap((event) => (event.kind === 'run' ? event.events : []))
     expect(events[0]?.kind).toBe('run-started')
-    const { runs } = await client.get<RunsDocument>(routes.runs)
-    const [run] = runs
-    expect(run).toMatchObject({ state: 'done', source: 'live', what: 'up site.yaml' })
+    // The list of runs follows its events by a patch.
+    const run = await vi.waitFor(async () => {
+      const { runs } = await client.get<RunsDocument>(routes.runs)
+      expect(runs[0]).toMatchObject({ state: 'done', source: 'live', what: 'up site.yaml' })
+      return runs[0]
+    }, 30_000)
     const document = await client.get<RunDocument>(fillRoute('run', { run: run?.id ?? '' }))
     expect(schemas.run.safeParse(document).error).toBeUndefined()
     expect(document.stages.length).toBeGreaterThan(15)
