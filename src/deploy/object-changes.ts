@@ -20,6 +20,7 @@ import {
 export const FIELD_MANAGER = 'stackloom'
 
 export const NODE_POLICY = 'nmstate.io/NodeNetworkConfigurationPolicy'
+export const BGP_PEER = 'metallb.io/BGPPeer'
 
 export interface ObjectChange {
   readonly change: 'create' | 'update' | 'take over' | 'unchanged'

@@ -126,7 +126,8 @@ function reasonToWait(live: KubeObject, mayInterrupt: boolean): string | undefin
   return isRunningDeployment(live) && !mayInterrupt ? 'it runs, and its hosts may stay partly configured' : undefined
 }
 
-async function trimInventories(client: KubeClient, deleted: readonly Leftover[]): Promise<void> {
+/** Takes deleted objects out of the records of their clouds. */
+export async function trimInventories(client: KubeClient, deleted: readonly Leftover[]): Promise<void> {
   for (const cloud of new Set(deleted.map((leftover) => leftover.cloud))) {
     const inventory = await readInventory(client, cloud)
     if (!inventory) continue

@@ -30,6 +30,7 @@ import {
 import type { LiveView } from './live-view.ts'
 import { findHostsInLeftovers } from './moved-hosts.ts'
 import {
+  BGP_PEER,
   compareObjects,
   distinctKinds,
   FIELD_MANAGER,
@@ -224,10 +225,17 @@ export async function dryRun(
     } catch (thrown) {
       if (isApiError(thrown, 'not-found', 'not-served')) return
       if (!isApiError(thrown, 'field-conflict', 'invalid', 'denied', 'webhook')) throw thrown
+      if (isApiError(thrown, 'denied') && mayReplacePeer(change, changes.leftovers)) return
       refusals.push(...thrown.findings)
     }
   })
   return { ...changes, documents: changes.documents.map((change) => results.get(change) ?? change), refusals }
+}
+
+/** MetalLB refuses a second peer for a router; a run deletes the one under the earlier name first. */
+function mayReplacePeer({ change, desired }: DocumentChange, leftovers: readonly Leftover[]): boolean {
+  const isOurs = ({ ref }: Leftover): boolean => formatGroupKind(ref) === BGP_PEER && !ref.adopted
+  return change === 'create' && formatGroupKind(desired) === BGP_PEER && leftovers.some(isOurs)
 }
 
 function withServerResult(change: DocumentChange, after: KubeObject): DocumentChange {

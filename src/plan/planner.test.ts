@@ -184,7 +184,7 @@ describe('planSite', () => {
     const { plan } = planSpec({ ...two, cluster: { nodes, metallb } })
     expect(plan.bgp).toEqual({
       asn: 64999,
-      peers: [{ name: 'bgp-peer-openstack', address: '100.65.4.1', asn: 64998 }],
+      peers: [{ name: 'bgp-peer-100.65.4.1', address: '100.65.4.1', asn: 64998 }],
     })
   })
 })

@@ -77,8 +77,8 @@ describe('renderAdvertisements with BGP', () => {
   it('has one peer per router for all clouds, and an advertisement per cloud', () => {
     const plan = testPlan({ clouds: two, cluster: { metallb: bgp } })
     expect(renderPeers(plan).map((renderPeer) => renderPeer.metadata.name)).toEqual([
-      'bgp-peer-openstack',
-      'bgp-peer-openstack-2',
+      'bgp-peer-100.65.4.1',
+      'bgp-peer-100.64.4.1',
     ])
     expect(renderPeers(plan)[0]?.['spec']).toEqual({
       myASN: 64999,
@@ -94,7 +94,23 @@ describe('renderAdvertisements with BGP', () => {
       ipAddressPools: ['ctlplane', 'internalapi', 'storage', 'tenant', 'designateext'].map(
         (network) => `openstack2-${network}`,
       ),
-      peers: ['bgp-peer-openstack', 'bgp-peer-openstack-2'],
+      peers: ['bgp-peer-100.65.4.1', 'bgp-peer-100.64.4.1'],
     })
+  })
+
+  it('keeps the name of a peer when routers and clouds come and go', () => {
+    const routers = (addresses: readonly string[], clouds: typeof two) => {
+      const peers = addresses.map((address) => ({ address, asn: 65000 }))
+      const plan = testPlan({ clouds, cluster: { metallb: { ...bgp, peers } } })
+      return Object.fromEntries(
+        renderPeers(plan).map(({ metadata, ...rest }) => [
+          (rest['spec'] as { peerAddress: string }).peerAddress,
+          metadata.name,
+        ]),
+      )
+    }
+    const before = routers(['192.0.2.1', 'FD00:17::1'], two)
+    expect(before).toEqual({ '192.0.2.1': 'bgp-peer-192.0.2.1', 'FD00:17::1': 'bgp-peer-fd00-17--1' })
+    expect(routers(['192.0.2.9', 'FD00:17::1', '192.0.2.1'], two.slice(1))).toMatchObject(before)
   })
 })

@@ -77,10 +77,7 @@ function bgpAdvertisement(plan: Plan, cloud: PlannedCloud, pooled: readonly Plan
   return addOwnershipLabels(object, { site: plan.site, cloud: cloud.name })
 }
 
-/**
- * Peers belong to the site and have the name of its first cloud: MetalLB's FRR refuses a second peer with the same
- * address, and only FRR announces IPv6.
- */
+/** Peers belong to the site: MetalLB's FRR refuses a second peer with the same address, and only FRR announces IPv6. */
 export function renderPeers(plan: Plan): readonly KubeObject[] {
   const { mode, asn, peers, namespace } = plan.from.cluster.metallb
   if (mode !== 'bgp') return []

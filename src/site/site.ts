@@ -140,8 +140,14 @@ export function settingPath(network: CloudNetwork, key: keyof SiteFileNetwork, .
   return network.layers.findLast((layer) => layer.path)?.path
 }
 
-/** The name of a BGP peer: as the site file has it, or one with the namespace of the first cloud. */
-export function bgpPeerName({ name, cluster, clouds }: Site, index: number): string {
-  const given = cluster.metallb.peers[index]?.name
-  return given ?? `bgp-peer-${clouds[0]?.namespace ?? name}${index > 0 ? `-${index + 1}` : ''}`
+/**
+ * The name of a BGP peer: as the site file has it, or one with the address of the router. Neither another router nor another cloud
+ * changes it: MetalLB refuses a peer whose address another one has, so peers cannot exchange their names.
+ */
+export function bgpPeerName({ cluster: { metallb } }: Site, index: number): string {
+  const { name, address = '' } = metallb.peers[index] ?? {}
+  if (name !== undefined) return name
+  const earlier = metallb.peers.slice(0, index).filter((peer) => peer.address === address).length
+  const text = address.toLowerCase().replaceAll(':', '-').replace(/-+$/, '')
+  return `bgp-peer-${text}${earlier > 0 ? `-${earlier + 1}` : ''}`
 }

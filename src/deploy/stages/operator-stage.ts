@@ -17,6 +17,7 @@ import { operatorMissing } from '../findings/up.ts'
 import { waitUntilReady } from '../live-view.ts'
 import { compareObjects, distinctKinds } from '../object-changes.ts'
 import { type ApplyDeps, applyAndWait, type StageWork } from './apply-and-wait.ts'
+import { deleteRenamedPeers } from './renamed-peers.ts'
 
 export interface OperatorWork {
   /** Name of the operator in messages. */
@@ -65,6 +66,7 @@ export function operatorStage(deps: ApplyDeps, operator: OperatorWork): StageWor
         throw failure(operatorMissing, { operator: operator.title }, { exitCode: 1 })
       const isOlm = ({ kind }: KubeObject): boolean => OLM_KINDS.includes(kind)
       await applyAndWait(deps, { objects: objects.filter(isOlm) }).work(context)
+      await deleteRenamedPeers(objects, view.index(), deps.client, context)
       await applyAndWait(deps, { objects: objects.filter((object) => !isOlm(object)) }).work(context)
       await waitUntilReady(() => installed(context), view, context)
       for (const finding of (await operator.inspect?.()) ?? []) context.emit({ kind: 'finding', finding })

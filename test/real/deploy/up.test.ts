@@ -190,6 +190,28 @@ describe('up and down', { timeout: 600_000 }, () => {
     expect((await cluster.client.get(pool))?.['spec']).toMatchObject({ autoAssign: false })
   })
 
+  it('replace routers of BGP in any order, and a peer that has an earlier name', async () => {
+    const withRouters = (routers: readonly string[], name?: string) => {
+      const peers = routers.map((address) => ({ address, asn: 65000, ...(name !== undefined && { name }) }))
+      return sandboxPlan({
+        nodes: 2,
+        clouds: [rhoso1, rhoso2],
+        cluster: { metallb: { mode: 'bgp', asn: 64999, peers } },
+      })
+    }
+    const routersAfter = async (plan: Plan) => {
+      const prune = findLeftovers(plan, renderDocuments(plan), await readInventories(cluster.client))
+      const selection = { stages: ['metallb', 'metallb-config'] }
+      expect(failedStages(await deploy(cluster.client, plan, { selection, prune }))).toEqual([])
+      const { items } = await cluster.client.list({ apiVersion: 'metallb.io/v1beta2', kind: 'BGPPeer' })
+      return items.map(({ spec }) => (spec as { readonly peerAddress: string }).peerAddress).sort()
+    }
+    expect(await routersAfter(withRouters(['192.0.2.1'], 'earlier'))).toEqual(['192.0.2.1'])
+    expect(await routersAfter(withRouters(['192.0.2.1', '192.0.2.2']))).toEqual(['192.0.2.1', '192.0.2.2'])
+    expect(await routersAfter(withRouters(['192.0.2.3', '192.0.2.2']))).toEqual(['192.0.2.2', '192.0.2.3'])
+    expect(await routersAfter(withRouters(['192.0.2.2']))).toEqual(['192.0.2.2'])
+  })
+
   it('leave nothing after down', async () => {
     const gone = await takeDown(cluster.client, 'all')
     expect(failedStages(gone)).toEqual([])
