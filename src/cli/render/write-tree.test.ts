@@ -62,6 +62,22 @@ describe('writeTree', () => {
     expect((await writeTree(root, files({ 'a.yaml': 'A\n' }))).written).toEqual([])
   })
 
+  it('finds the options of a tree whose version recorded none', async () => {
+    const argocd = new Map([
+      ['argocd/health.yaml', 'kind: ConfigMap\n'],
+      [
+        'argocd/applications.yaml',
+        'spec:\n  source:\n    repoURL: https://git.example.com/clouds.git\n    path: shared\n',
+      ],
+    ])
+    await writeTree(root, argocd)
+    expect(await readRemembered(root)).toEqual({ gitops: 'argocd', repository: 'https://git.example.com/clouds.git' })
+    await writeTree(root, files({ 'flux/kustomizations.yaml': 'a: 1\n' }))
+    expect(await readRemembered(root)).toEqual({ gitops: 'flux' })
+    await writeTree(root, files({ 'kustomization.yaml': 'a: 1\n' }))
+    expect(await readRemembered(root)).toEqual({})
+  })
+
   it('remembers options for the next command, also where no file changes', async () => {
     const tree = files({ 'a.yaml': 'a\n' })
     expect(await readRemembered(root)).toEqual({})

@@ -134,7 +134,18 @@ function refuseOutside(root: string, names: readonly string[]): void {
 
 /** The options that the last command for this tree remembered. */
 export async function readRemembered(root: string): Promise<Record> {
-  return selectOptions(await readRecord(root))
+  const record = await readRecord(root)
+  const options = selectOptions(record)
+  return 'gitops' in options ? options : { ...options, ...(await inferOptions(root, record)) }
+}
+
+/** A tree of 0.1.0 records no options: its files show them. A tree that is for no tool has none of these files. */
+async function inferOptions(root: string, record: Record): Promise<Record> {
+  if (record['flux/kustomizations.yaml'] !== undefined) return { gitops: 'flux' }
+  if (record['argocd/health.yaml'] === undefined) return {}
+  const applications = await readFile(path.join(root, 'argocd/applications.yaml'), 'utf8').catch(() => '')
+  const [, repository] = /\brepoURL: "?([^"\s]+)/.exec(applications) ?? []
+  return { gitops: 'argocd', ...(repository !== undefined && { repository }) }
 }
 
 function addDashes(options: Record): Record {
