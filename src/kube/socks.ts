@@ -4,7 +4,7 @@
  * undici's support is experimental and prints a warning each time; this is the part that a client needs.
  */
 import { connect, type Socket } from 'node:net'
-import { buildConnector } from 'undici'
+import type { buildConnector } from 'undici'
 
 const VERSION = 5
 const NO_PASSWORD = 0
@@ -23,10 +23,9 @@ const refusals: Readonly<Record<number, string>> = {
 
 export function socksConnector(
   proxy: string,
-  tls: buildConnector.BuildOptions,
+  secure: buildConnector.connector,
   timeoutMs: number,
 ): buildConnector.connector {
-  const secure = buildConnector({ ...tls, timeout: timeoutMs })
   const open: (...args: Parameters<buildConnector.connector>) => Promise<void> = async (options, callback) => {
     const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80)
     try {
