@@ -5,18 +5,16 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { resetSandbox, startSandbox, stopSandbox } from '../src/sandbox/sandbox.ts'
 import { startCluster, takeClusterSlot } from '../test/cluster.ts'
-import { sandboxContext } from '../test/sandbox-context.ts'
 import type { Figure } from '../tools/figure.ts'
-import { median, once } from '../tools/measure.ts'
+import { median, once, runProgram } from '../tools/measure.ts'
 import { measureSlowestImage } from './sandbox-images.ts'
 import { measureIdleNodes } from './sandbox-usage.ts'
 
 const TIMES = 3
 
 interface Starts {
-  /** The first start, with the CRDs `today`. */
+  /** The first start of the built program, with MetalLB and the CRDs `today`. */
   readonly first: number
   /** A restart with existing data. */
   readonly again: number
@@ -24,23 +22,25 @@ interface Starts {
 
 const starts = once(async (): Promise<Starts> => {
   const state = mkdtempSync(path.join(tmpdir(), 'stackloom-bench-'))
-  const context = sandboxContext(() => undefined, { ...process.env, XDG_STATE_HOME: state })
+  const env = { ...process.env, XDG_STATE_HOME: state }
+  const sandbox = (command: string, ...options: readonly string[]): Promise<string> =>
+    runProgram(process.execPath, ['bin/stackloom', 'sandbox', command, '--name', 'bench', ...options], { env })
+  const start = (): Promise<string> => sandbox('start', '--netns')
   const place = await takeClusterSlot()
   try {
-    const request = { name: 'bench', crds: 'today', netns: true } as const
     // Prepared once; not part of a start.
-    await startSandbox(request, context)
+    await start()
     const first: number[] = []
     const again: number[] = []
     for (let round = 0; round < TIMES; round += 1) {
-      await resetSandbox('bench', context)
-      first.push(await timed(() => startSandbox(request, context)))
-      await stopSandbox('bench', context)
-      again.push(await timed(() => startSandbox(request, context)))
+      await sandbox('reset')
+      first.push(await timed(start))
+      await sandbox('stop')
+      again.push(await timed(start))
     }
     return { first: median(first), again: median(again) }
   } finally {
-    await resetSandbox('bench', context)
+    await sandbox('reset')
     rmSync(state, { recursive: true, force: true })
     await place.release()
   }
