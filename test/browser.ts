@@ -58,6 +58,11 @@ function watch(page: Page): WatchedPage {
   return { page, errors }
 }
 
+/** Waits until the address of the page contains a text: a browser reports a new address later than it draws the view. */
+export async function waitForAddress(page: Page, text: string): Promise<void> {
+  await page.waitForFunction(`location.href.includes(${JSON.stringify(text)})`)
+}
+
 /** The violations of accessibility rules, as one line each. */
 export async function findViolations(page: Page, only?: readonly string[]): Promise<readonly string[]> {
   await page.evaluate(axe.source)
