@@ -104,3 +104,12 @@ describe('edges', () => {
     expect(apart.edges.filter(({ kind }) => kind === 'forbidden')).toEqual([])
   })
 })
+
+describe('a VIP', () => {
+  it('leads to its address on the map', () => {
+    const { items } = buildTopology(inputFor({ clouds: twoClouds }))
+    const vips = items.filter(({ kind }) => kind === 'vip')
+    expect(vips.length).toBeGreaterThan(2)
+    for (const { label, link } of vips) expect(link).toMatchObject({ view: 'addresses', query: { selected: label } })
+  })
+})

@@ -128,7 +128,7 @@ function networkItems({ name: cloud, namespace }: PlannedCloud, network: Planned
         details: slots.map(({ slot }) => slot),
         cloud,
         count: slots.length,
-        link: { view: 'addresses', query: { cloud, network: name, address } },
+        link: { view: 'addresses', query: { cloud, network: name, selected: address } },
       }),
     ),
   ]
