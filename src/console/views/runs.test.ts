@@ -40,6 +40,31 @@ const earlier = (network: number, controlPlane: number) =>
 const build = (view: ReturnType<typeof runOf>, before: Parameters<typeof buildRun>[1], seconds: number) =>
   buildRun({ id: 'r', source: 'live', view, events: 9, isAlive: true }, before, START + seconds * 1000)
 
+describe('a run that failed', () => {
+  const failWith = (remedy: string) => {
+    const base = { run: 'r', time: new Date(START).toISOString(), stage: 'operators' }
+    const failure = { code: 'SL4000', severity: 'error', message: 'it cannot be created', remedy } as const
+    const view = foldRun([
+      { ...base, kind: 'run-started', what: 'up site.yaml', stages },
+      { ...base, kind: 'stage-started' },
+      { ...base, kind: 'finding', finding: failure },
+      { ...base, kind: 'stage-finished', outcome: 'failed', ms: 1000 },
+      { ...base, kind: 'run-finished', outcome: 'failed', ms: 1000 },
+    ])
+    return build(view, [], 1).next
+  }
+
+  it('continues with the command of the remedy', () => {
+    expect(failWith('look closer with `kubectl get pods`; then run the same command')).toBe('kubectl get pods')
+  })
+
+  it('continues with its own command where the remedy names a field of the site file', () => {
+    expect(failWith('create it, or name another one as `storageClass` in the site file')).toBe(
+      'stackloom up -f site.yaml',
+    )
+  })
+})
+
 describe('a run that goes on', () => {
   // At 15 s: 5 of 20 s of the network are over, and the control plane follows it.
   const view = runOf({ operators: [0, 10], 'a/network': [10], 'b/network': [10, 14] }, false)

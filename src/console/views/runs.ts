@@ -3,6 +3,7 @@ import { formatShellCommand } from '../../errors/shell-words.ts'
 import type { RunEvent } from '../../run/events.ts'
 import { applyEvent, createRunView, groupStages, isFinished, type RunView, type StageView } from '../../run/run-view.ts'
 import type { RunDocument, RunLine, StageLine } from '../documents/runs.ts'
+import { findCommands } from './findings-list.ts'
 
 type Body<T> = Omit<T, 'version' | 'notes'>
 
@@ -90,11 +91,11 @@ function describeObject({ kind, namespace, name }: NonNullable<StageView['object
   )
 }
 
-/** A finding of the stage has the remedy; otherwise the same command continues the run. */
+/** A finding of the stage may name a command as its remedy; otherwise the same command continues the run. */
 function nextCommand(view: RunView, failed: StageView): string {
   const cause = view.findings.find(({ stage, cloud }) => stage === failed.name && cloud === failed.cloud)
-  const quoted = cause && /`([^`]+)`/.exec(cause.finding.remedy)?.[1]
-  return quoted ?? runCommand(view)
+  const [command] = cause ? findCommands(cause.finding.remedy) : []
+  return command ?? runCommand(view)
 }
 
 /** Their `what` is the command line; a host may have a dot in its name. */
