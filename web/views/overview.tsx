@@ -140,7 +140,7 @@ const columns: readonly Column<CloudLine>[] = [
           title={`${certificate.name}, until ${certificate.notAfter}`}
           class={certificateTones[certificate.verdict] ?? ''}
         >
-          {`${certificate.daysLeft} d`}
+          {certificate.verdict === 'expired' ? 'expired' : `${certificate.daysLeft} d`}
         </span>
       ) : (
         '–'

@@ -194,6 +194,17 @@ function siteAttention({ id, verdict, isShown, problem = '', command }: SiteLine
 
 const FULL = 0.9
 
+/** `stackloom certificates` fails for the first two. */
+const certificateSeverities: Readonly<Record<string, Attention['severity']>> = {
+  expired: 'error',
+  critical: 'error',
+  due: 'info',
+}
+
+function formatEnd(daysLeft: number): string {
+  return daysLeft < 0 ? `ended ${formatCount(-daysLeft, 'day')} ago` : `ends in ${formatCount(daysLeft, 'day')}`
+}
+
 function lineAttention(
   { name, hosts, fullestPool, soonestCertificate }: CloudLine,
   input: ViewInput,
@@ -228,10 +239,10 @@ function lineAttention(
       ? [
           {
             id: `certificate ${name}`,
-            severity: soonestCertificate.verdict === 'due' ? 'info' : 'warning',
+            severity: certificateSeverities[soonestCertificate.verdict] ?? 'warning',
             cloud: name,
             title: `Certificate ${soonestCertificate.name}`,
-            reason: `ends in ${formatCount(soonestCertificate.daysLeft, 'day')}`,
+            reason: formatEnd(soonestCertificate.daysLeft),
             command: commandLine('certificates', ...input.clusterOptions),
             link: { view: 'hosts', query: { filter: name } },
           } as const,
