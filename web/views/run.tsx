@@ -214,7 +214,9 @@ function NextCommand({
   readonly document: RunDocument
   readonly folded: FoldedRun
 }): JSX.Element | null {
-  if (!document.next || folded.outcome === undefined || folded.outcome === 'done') return null
+  // A run whose process is gone has no last event that says so.
+  const isOver = (folded.outcome ?? 'done') !== 'done' || document.run.state === 'interrupted'
+  if (!document.next || !isOver) return null
   return (
     <p class="notice bad-notice">
       <b>Next</b>

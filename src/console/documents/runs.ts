@@ -67,7 +67,7 @@ export const runDocument = z.object({
   findings: list(z.object({ id: z.string(), finding, cloud: z.string().optional(), stage: z.string().optional() })),
   criticalPath: list(z.string()),
   estimate: z.object({ leftMs: z.number(), totalMs: z.number(), runs: z.number() }).optional(),
-  /** The next command after a failure. */
+  /** The next command after a failure, or of a run that was stopped. */
   next: z.string().optional(),
   /** How many events there are. */
   events: z.number(),

@@ -65,6 +65,14 @@ describe('a run that failed', () => {
   })
 })
 
+describe('a run whose process is gone', () => {
+  it('is interrupted, and continues with its own command', () => {
+    const view = runOf({ operators: [0, 10] }, false)
+    const { run, next } = buildRun({ id: 'r', source: 'live', view, events: 3, isAlive: false }, [], START)
+    expect([run.state, next]).toEqual(['interrupted', 'stackloom up -f site.yaml'])
+  })
+})
+
 describe('a run that goes on', () => {
   // At 15 s: 5 of 20 s of the network are over, and the control plane follows it.
   const view = runOf({ operators: [0, 10], 'a/network': [10], 'b/network': [10, 14] }, false)

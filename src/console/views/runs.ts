@@ -50,6 +50,7 @@ export function buildRun(run: KnownRun, earlier: readonly RunView[], now: number
   const names = [...new Set(stages.map(({ name }) => name))]
   const estimate = estimateRun(view, estimates, earlier.length, now)
   const failed = stages.find(({ state }) => state === 'failed')
+  const next = failed ? nextCommand(view, failed) : isStopped(line) ? runCommand(view) : undefined
   return {
     command: runCommand(view),
     run: line,
@@ -59,7 +60,7 @@ export function buildRun(run: KnownRun, earlier: readonly RunView[], now: number
     findings: view.findings.map((entry, index) => ({ id: String(index), ...entry })),
     criticalPath: path,
     ...(estimate && { estimate }),
-    ...(failed && { next: nextCommand(view, failed) }),
+    ...(next !== undefined && { next }),
     events: run.events,
   }
 }
@@ -89,6 +90,11 @@ function describeObject({ kind, namespace, name }: NonNullable<StageView['object
   return ['kubectl', ...(namespace === undefined ? [] : ['-n', namespace]), 'describe', kind.toLowerCase(), name].join(
     ' ',
   )
+}
+
+/** By Ctrl-C, or because its process is gone: the same command continues it. */
+function isStopped({ state }: RunLine): boolean {
+  return state === 'stopped' || state === 'interrupted'
 }
 
 /** A finding of the stage may name a command as its remedy; otherwise the same command continues the run. */
