@@ -1,5 +1,6 @@
 /** A titled part of a view. */
 import type { ComponentChildren, JSX } from 'preact'
+import { Sentence } from './sentence.tsx'
 
 interface PanelProps {
   readonly title: string
@@ -29,7 +30,9 @@ export function Empty({
 }): JSX.Element {
   return (
     <div class="empty">
-      <p>{title}</p>
+      <p>
+        <Sentence text={title} />
+      </p>
       {children}
     </div>
   )

@@ -5,6 +5,7 @@ import type { ViewName } from '../../src/console/routes.ts'
 import { type Loaded, type Problem, useDocument } from '../state/store.ts'
 import { CommandLine } from './command-line.tsx'
 import { Empty } from './panel.tsx'
+import { Sentence } from './sentence.tsx'
 
 interface ViewHeadProps {
   readonly title: string
@@ -55,7 +56,9 @@ export function WithDocument<T>({ view, loaded, children }: WithDocumentProps<T>
 export function LoadProblem({ problem }: { readonly problem: Problem }): JSX.Element {
   return (
     <Empty title={problem.message}>
-      <p>{problem.remedy}</p>
+      <p>
+        <Sentence text={problem.remedy} />
+      </p>
       {problem.code && <p class="code">{problem.code}</p>}
     </Empty>
   )
