@@ -348,7 +348,14 @@ describe('the stream', () => {
   }, 60_000)
 
   it('serves many pages, and no more than its limit', async () => {
-    const streams = Array.from({ length: 64 }, () => openStream({}))
+    const streams: ReturnType<typeof openStream>[] = []
+    // The server may not have noticed yet that the streams of earlier tests are closed.
+    const openAll = async (): Promise<boolean> => {
+      const stream = openStream({})
+      if ((await stream.status) === 200) streams.push(stream)
+      return streams.length === 64
+    }
+    await vi.waitUntil(openAll, { timeout: 30_000, interval: 1 })
     await Promise.all(streams.map((stream) => stream.next('hello')))
     expect((await get('/api/stream')).status).toBe(503)
     for (const stream of streams) stream.close()
