@@ -31,10 +31,13 @@ const FIRST_ROWS = 100
 const ROWS_PER_FRAME = 12
 
 export function Table<Row>(props: TableProps<Row>): JSX.Element {
-  const { caption, columns, rows, cards, empty = 'None' } = props
-  const limit = useSignal(FIRST_ROWS)
+  const { caption, columns, rows, keyOf, selected, cards, empty = 'None' } = props
+  const asked = useSignal(FIRST_ROWS)
   const drawn = useSignal(ROWS_PER_FRAME)
-  const wanted = Math.min(rows.length, limit.value)
+  // A link may select a row that is not among the first ones.
+  const chosen = selected ? rows.findIndex((row) => keyOf(row) === selected) + 1 : 0
+  const limit = Math.max(asked.value, chosen)
+  const wanted = Math.min(rows.length, limit)
   const isComplete = drawn.value >= wanted
   useEffect(() => {
     if (isComplete) return undefined
@@ -57,18 +60,18 @@ export function Table<Row>(props: TableProps<Row>): JSX.Element {
             ))}
           </tr>
         </thead>
-        <tbody>{rows.slice(0, Math.min(limit.value, drawn.value)).map(rowOf)}</tbody>
+        <tbody>{rows.slice(0, Math.min(limit, drawn.value)).map(rowOf)}</tbody>
       </table>
       {rows.length === 0 && <p class="none quiet">{empty}</p>}
-      {isComplete && rows.length > limit.value && (
+      {isComplete && rows.length > limit && (
         <button
           type="button"
           class="more"
           onClick={() => {
-            limit.value += FIRST_ROWS
+            asked.value = limit + FIRST_ROWS
           }}
         >
-          {`Show ${Math.min(FIRST_ROWS, rows.length - limit.value)} more of ${rows.length}`}
+          {`Show ${Math.min(FIRST_ROWS, rows.length - limit)} more of ${rows.length}`}
         </button>
       )}
     </div>

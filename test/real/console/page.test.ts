@@ -1,7 +1,7 @@
 /** The page in a browser, with documents made by the functions of the server: every view, width, theme and key. */
 import type { Page } from 'playwright-core'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { AddressesDocument } from '../../../src/console/documents/addresses.ts'
+import type { AddressesDocument, NetworkDocument } from '../../../src/console/documents/addresses.ts'
 import type { OverviewDocument } from '../../../src/console/documents/overview.ts'
 import { expectNoSidewaysScroll, findViolations, requireBrowser, useBrowser, waitForAddress } from '../../browser.ts'
 import { brokenExample, type ConsoleExample, deployedExample, planOnlyExample } from '../../console-documents.ts'
@@ -263,6 +263,21 @@ describe('the page', () => {
     await page.waitForSelector('.bars')
     expect(await page.locator('.bar-row').count()).toBe(addresses.subnets.length / names.length)
     expect(errors).toEqual([])
+  })
+
+  it('shows the address that a link selects among many', async () => {
+    const example = planOnlyExample()
+    const network = example.network as NetworkDocument
+    const [subnet] = network.subnets
+    const [mark] = subnet?.marks ?? []
+    if (!subnet || !mark) throw new Error('the example has no address')
+    const marks = Array.from({ length: 300 }, (_, index) => ({ ...mark, id: `10.0.${index >> 8}.${index & 255}` }))
+    server.show({ ...example, network: { ...network, subnets: [{ ...subnet, marks }] } })
+    const { page } = await openPage()
+    await page.goto(`${server.url()}#/addresses?cloud=rhoso1&network=internalapi&selected=10.0.0.200`)
+    await page.waitForSelector('tr.selected >> text="10.0.0.200"')
+    await page.getByRole('button', { name: 'Show 99 more of 300' }).click()
+    await page.waitForSelector('td >> text="10.0.1.43"')
   })
 
   it('says what was checked where nothing was found', async () => {
