@@ -26,7 +26,7 @@ export function RunGraph({ folded, critical }: RunGraphProps): JSX.Element {
       open = false
     }
   }, [shape])
-  const path = useMemo(() => new Set(critical), [critical])
+  const steps = useMemo(() => new Set(critical.slice(1).map((id, index) => `${critical[index]} ${id}`)), [critical])
   if (!layout.value) return <Loading />
   const { width, height, nodes, edges } = layout.value
   return (
@@ -41,7 +41,7 @@ export function RunGraph({ folded, critical }: RunGraphProps): JSX.Element {
         {edges.map(({ from, to, points }) => (
           <path
             key={`${from} ${to}`}
-            class={`edge${path.has(from) && path.has(to) ? ' critical' : ''}`}
+            class={`edge${steps.has(`${from} ${to}`) ? ' critical' : ''}`}
             d={curve(points)}
           />
         ))}

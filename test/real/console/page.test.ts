@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { AddressesDocument, NetworkDocument } from '../../../src/console/documents/addresses.ts'
 import type { OverviewDocument } from '../../../src/console/documents/overview.ts'
+import type { RunDocument } from '../../../src/console/documents/runs.ts'
 import { expectNoSidewaysScroll, findViolations, requireBrowser, useBrowser, waitForAddress } from '../../browser.ts'
 import { brokenExample, type ConsoleExample, deployedExample, planOnlyExample } from '../../console-documents.ts'
 import { useExamplePage } from '../../console-page.ts'
@@ -348,6 +349,27 @@ describe('the page', () => {
     await page.waitForSelector('.stage.running')
     expect(await page.locator('.stage.failed').count()).toBe(0)
     await waitForAddress(page, 'until=3')
+  })
+
+  it('draws the critical path as one line through the graph', async () => {
+    const { criticalPath } = broken.run as RunDocument
+    const [first = '', , third = ''] = criticalPath
+    // A stage of the path also waits for one that is not the step before it.
+    const runEvents = broken.runEvents.map((event) =>
+      event.kind === 'run-started'
+        ? {
+            ...event,
+            stages: event.stages.map((stage) =>
+              stage.id === third ? { ...stage, after: [...stage.after, first] } : stage,
+            ),
+          }
+        : event,
+    )
+    server.show({ ...broken, runEvents })
+    const { page } = await openPage()
+    await page.goto(`${server.url()}#/run?layout=graph`)
+    await page.waitForSelector('.edge.critical', { state: 'attached' })
+    expect(await page.locator('.edge.critical').count()).toBe(criticalPath.length - 1)
   })
 
   it('shows hostile names as text in every view', async () => {
