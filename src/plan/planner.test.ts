@@ -168,6 +168,31 @@ describe('planSite', () => {
     expect(networkOf(planSpec({ ...two, cluster: long }).plan, 'rhoso1/storage').interface).toBe('main.21')
   })
 
+  it('keeps the names of interfaces when a node with another NIC joins or leaves', () => {
+    const nodes = (...nics: readonly string[]) => nics.map((nic, index) => ({ name: `worker-${index}`, nic }))
+    const site = (...nics: readonly string[]): PartialSiteSpec => ({ ...two, cluster: { nodes: nodes(...nics) } })
+    const names = ({ plan }: ReturnType<typeof planSpec>) =>
+      plan.clouds.flatMap(({ networks }) => networks.map((network) => network.interface))
+    const [uniform, mixed] = [planSpec(site('enp6s0', 'enp6s0')), planSpec(site('enp6s0', 'eno1'))]
+    const joined = planSpec(site('enp6s0', 'enp6s0', 'eno1'), { lock: uniform.lock })
+    expect(names(joined)).toEqual(names(uniform))
+    expect(names(planSpec(site('enp6s0', 'enp6s0'), { lock: joined.lock }))).toEqual(names(uniform))
+    expect(names(planSpec(site('enp6s0'), { lock: mixed.lock }))).toEqual(names(mixed))
+    // No node has the NIC that the names came from.
+    expect(names(planSpec(site('ens3', 'ens3'), { lock: uniform.lock }))).toContain('ens3.20')
+  })
+
+  it('gives a cloud that joins a shared segment the interface that the others keep', () => {
+    const addressing = { isolation: 'shared-vlan' as const }
+    const nodes = [{ name: 'worker-0', nic: 'enp6s0' }]
+    const { lock } = planSpec({ ...two, addressing, cluster: { nodes } })
+    const clouds = [...(two.clouds ?? []), { name: 'rhoso3', namespace: 'openstack3' }]
+    const mixed = [...nodes, { name: 'worker-1', nic: 'eno1' }]
+    const { plan } = planSpec({ clouds, addressing, cluster: { nodes: mixed } }, { lock })
+    expect(networkOf(plan, 'rhoso3/internalapi').interface).toBe('enp6s0.20')
+    expect(networkOf(plan, 'rhoso1/internalapi').interface).toBe('enp6s0.20')
+  })
+
   it('plans IPv6 with the digits of IPv4, and both families together', () => {
     const { plan } = planSpec({ ...two, addressing: { families: [4, 6] } })
     const { hosts, vips } = networkOf(plan, 'rhoso1/internalapi')

@@ -34,8 +34,19 @@ export function vlanInterface(nodes: readonly ClusterNode[], nic: string, tag: T
   const [device, another] = listDevices(nodes, nic)
   if (tag === 'untagged') return device ?? nic
   const name = `${another === undefined ? (device ?? nic) : nic}.${tag}`
-  if (name.length <= NAME_LIMIT) return name
+  return name.length <= NAME_LIMIT ? name : roleInterface(nic, tag)
+}
+
+function roleInterface(nic: string, tag: number): string {
   return `${nic.slice(0, NAME_LIMIT - 1 - String(tag).length)}.${tag}`
+}
+
+/**
+ * The name in the lock stays as long as a node has the NIC that it is named after, or it is named after the role: a node with
+ * another NIC that joins or leaves would otherwise rename the interfaces of all nodes.
+ */
+export function isKeptInterface(locked: string, nodes: readonly ClusterNode[], nic: string, tag: number): boolean {
+  return locked === roleInterface(nic, tag) || listDevices(nodes, nic).some((device) => locked === `${device}.${tag}`)
 }
 
 const BRIDGES: Readonly<Record<string, string>> = { ctlplane: 'ospbr', octavia: 'octbr' }

@@ -15,7 +15,7 @@ import { type Lock, lockEntries } from '../lock.ts'
 import type { Segment } from '../plan.ts'
 import { type NetworkRequest, settingPathOrCloud } from '../requests.ts'
 import { describeSegment, type Placement, STANDARD_MTU, segmentId } from './draft.ts'
-import { assignBridges, canonicalNic, vlanInterface } from './interfaces.ts'
+import { assignBridges, canonicalNic, isKeptInterface, vlanInterface } from './interfaces.ts'
 import { assignTags, type Tag, type TagProblem, type TagRequest } from './vlan-ids.ts'
 
 export interface Placements {
@@ -31,6 +31,7 @@ export function placeNetworks(site: Site, requests: readonly NetworkRequest[], l
   const tags = assignNicTags(site, segmented, lock, findings, locate)
   const bridges = assignBridges({ nodes, requests: segmented, tags, lock, locate })
   for (const found of bridges.findings) findings.push(found)
+  const kept = keptInterfaces(site, tags, lock)
   const placements = new Map<string, Placement>()
   for (const request of segmented) {
     const tag = tags.get(request.owner)
@@ -42,7 +43,7 @@ export function placeNetworks(site: Site, requests: readonly NetworkRequest[], l
       segment,
       nic,
       vlan: tag === 'untagged' ? undefined : tag,
-      carrier: settings.interface ?? vlanInterface(nodes, nic, tag),
+      carrier: settings.interface ?? kept.get(segment) ?? vlanInterface(nodes, nic, tag),
       bridge: bridges.names.get(segment),
       mtu: settings.mtu ?? STANDARD_MTU,
     })
@@ -61,17 +62,34 @@ export function placeNetworks(site: Site, requests: readonly NetworkRequest[], l
     const mtu = request.network.settings.mtu ?? ctlplane.mtu
     placements.set(request.owner, { ...ctlplane, segment: undefined, vlan: undefined, mtu })
   }
-  for (const { owner, tag, network } of requests.filter(({ isHostsOnly }) => isHostsOnly)) {
-    const vlan = typeof tag === 'number' ? tag : undefined
-    const mtu = network.settings.mtu ?? STANDARD_MTU
-    placements.set(owner, { segment: undefined, nic: '', vlan, carrier: '', bridge: undefined, mtu })
-  }
+  for (const request of requests.filter(({ isHostsOnly }) => isHostsOnly))
+    placements.set(request.owner, hostsOnly(request))
   const segments = listSegments(segmented, placements)
   const lints = [
     ...lintSegments(site, segmented, placements, segments, locate),
     ...lintTrunks(requests, placements, locate),
   ]
   return { placements, segments, findings: [...findings, ...lints] }
+}
+
+/** Nodes have no interface on it. */
+function hostsOnly({ tag, network }: NetworkRequest): Placement {
+  const vlan = typeof tag === 'number' ? tag : undefined
+  const mtu = network.settings.mtu ?? STANDARD_MTU
+  return { segment: undefined, nic: '', vlan, carrier: '', bridge: undefined, mtu }
+}
+
+/** Names in the lock that stay, by segment: all networks of a segment have one interface. */
+function keptInterfaces(site: Site, tags: ReadonlyMap<string, Tag>, lock: Lock): ReadonlyMap<string, string> {
+  const { nodes } = site.cluster
+  const kept = new Map<string, string>()
+  for (const { owner, locked } of lockEntries(lock)) {
+    const { vlan, nic } = locked
+    if (nic === undefined || vlan === undefined || tags.get(owner) !== vlan) continue
+    const role = canonicalNic(nodes, nic)
+    if (isKeptInterface(locked.interface, nodes, role, vlan)) kept.set(segmentId(role, vlan), locked.interface)
+  }
+  return kept
 }
 
 /** Tags by owner. VLAN ids are unique per NIC, so each NIC is assigned by itself. */
