@@ -8,11 +8,12 @@ export const programsMissing = problem<{ programs: readonly string[]; packages: 
   remedy: ({ packages }) => `install them: apt-get install ${packages.join(' ')}`,
 })
 
-export const machineUnfit = problem<{ reason: string }>({
+export const machineUnfit = problem<{ reason: string; remedy?: string }>({
   code: 'SL9301',
   severity: 'error',
   message: ({ reason }) => `rehearse cannot run here: ${reason}`,
-  remedy: () => 'run it as root on a Linux machine; nothing outside of its own namespaces is changed',
+  remedy: ({ remedy }) =>
+    remedy ?? 'run it as root on a Linux machine; nothing outside of its own namespaces is changed',
 })
 
 export const enclosureUnavailable = problem<{ reason: string }>({

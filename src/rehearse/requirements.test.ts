@@ -21,7 +21,9 @@ describe('a machine for rehearsals', () => {
     { facts: { platform: 'darwin' }, reason: 'this is darwin, not Linux' },
     { facts: { arch: 'arm64' }, reason: 'the processor is arm64; the nodes are x86_64' },
     { facts: { isRoot: false }, reason: 'this user is not root' },
-    { facts: { hasTun: false }, reason: 'there is no /dev/net/tun' },
+    // Only root may open the device, so another user is not told that there is none.
+    { facts: { isRoot: false, hasTun: false }, reason: 'this user is not root' },
+    { facts: { hasTun: false }, reason: 'there is no /dev/net/tun; load its module' },
   ])('is refused where $reason', ({ facts, reason }) => {
     expect(messages(facts)).toEqual([expect.stringContaining(`SL9301 rehearse cannot run here: ${reason}`)])
   })

@@ -26,6 +26,9 @@ export interface HostFacts {
   readonly missing: readonly string[]
 }
 
+const ADD_TUN =
+  'load its module with `modprobe tun`; a container needs the device of its machine: `--device /dev/net/tun`'
+
 /** Pure: why a rehearsal cannot run here; empty if it can. */
 export function judgeHost({ platform, arch, isRoot, hasTun, missing }: HostFacts): readonly Finding[] {
   if (platform !== 'linux') return [finding(machineUnfit, { reason: `this is ${platform}, not Linux` })]
@@ -34,7 +37,8 @@ export function judgeHost({ platform, arch, isRoot, hasTun, missing }: HostFacts
   const packages = [...new Set(lacking.map((program) => program.package))]
   return [
     ...(isRoot ? [] : [finding(machineUnfit, { reason: 'this user is not root' })]),
-    ...(hasTun ? [] : [finding(machineUnfit, { reason: 'there is no /dev/net/tun' })]),
+    // Other users may not open it, so it says nothing about them.
+    ...(hasTun || !isRoot ? [] : [finding(machineUnfit, { reason: 'there is no /dev/net/tun', remedy: ADD_TUN })]),
     ...(lacking.length > 0 ? [finding(programsMissing, { programs: lacking.map(({ name }) => name), packages })] : []),
   ]
 }
