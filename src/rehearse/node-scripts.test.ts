@@ -5,7 +5,6 @@ import { kernelSettings } from './kernel-settings.ts'
 import { encodeRequest, parseAnswer } from './machine/agent.ts'
 import { machineArgs } from './machine/machine-args.ts'
 import { applyScript, cniError, identityScript, probeScript, shellScript } from './node-scripts.ts'
-import { parsePingCounts } from './remove-cloud.ts'
 
 describe('the scripts of a node', () => {
   it('forward packets, as the cluster does, and have the kernel settings of the site', () => {
@@ -48,14 +47,6 @@ describe('the scripts of a node', () => {
 
   it('compare the state before and after a second apply line by line', () => {
     expect(differingLines('a\nb\n', 'a\nc\n')).toEqual(['- b', '+ c'])
-  })
-
-  it('count packets', () => {
-    expect(parsePingCounts('501 packets transmitted, 500 received, 0.2% packet loss')).toEqual({
-      sent: 501,
-      received: 500,
-    })
-    expect(parsePingCounts('')).toBeUndefined()
   })
 })
 

@@ -1,4 +1,5 @@
-/** Removes the node networking of one cloud, as `down` does, while a pod of another cloud counts its packets. */
+/** Removes the node networking of one cloud, as `down` does, while pods of the other clouds count their packets. */
+import { groupBy } from '../api/collections.ts'
 import type { KubeObject } from '../api/object.ts'
 import { absentState } from '../deploy/node-policies.ts'
 import { type Finding, finding } from '../errors/finding.ts'
@@ -11,30 +12,42 @@ import { type NodePolicies, policyCloud, type RehearsedPod } from './rehearsal-p
 
 export interface Removal {
   readonly cloud: string
-  readonly sender: RehearsedPod
-  readonly receiver: RehearsedPod
+  /** One for each address of a pod on each network that stays. */
+  readonly pings: readonly Ping[]
 }
 
-/** Pure: the last cloud goes while the first one talks between two nodes; undefined where there is nothing to compare. */
+interface Ping {
+  readonly sender: RehearsedPod
+  readonly address: string
+}
+
+/** Pure: the last cloud goes while the others talk between two nodes; undefined where there is nothing to compare. */
 export function planRemoval(pods: readonly RehearsedPod[]): Removal | undefined {
-  const clouds = [...new Set(pods.map(({ cloud }) => cloud))]
-  const [sender] = pods.filter(({ addresses }) => addresses.length > 0)
-  const cloud = clouds.at(-1)
-  const receiver = pods.find(
-    (pod) => pod.cloud === sender?.cloud && pod.network === sender.network && pod.node !== sender.node,
+  const cloud = pods.at(-1)?.cloud
+  if (cloud === undefined) return undefined
+  const staying = groupBy(
+    pods.filter((pod) => pod.cloud !== cloud),
+    (pod) => `${pod.cloud}/${pod.network}`,
   )
-  return sender && receiver && cloud !== undefined && clouds.length > 1 ? { cloud, sender, receiver } : undefined
+  const pings = [...staying.values()].flatMap(([sender, ...others]): readonly Ping[] => {
+    const receiver = others.find(({ node }) => node !== sender?.node)
+    return sender && receiver ? receiver.addresses.map((address) => ({ sender, address })) : []
+  })
+  return pings.length > 0 ? { cloud, pings } : undefined
 }
 
 export async function removeCloud(
-  { cloud, sender, receiver }: Removal,
+  { cloud, pings }: Removal,
   nodes: readonly RunningNode[],
   policies: readonly NodePolicies[],
   signal?: AbortSignal,
 ): Promise<readonly Finding[]> {
-  const talker = nodes.find(({ name }) => name === sender.node)
-  if (!talker) return []
-  await talker.agent.run(startPing(sender.name, receiver.addresses[0] ?? ''), { signal })
+  const pause = Math.max(SHORTEST_PAUSE, pings.length / PINGS_PER_SECOND)
+  const runOn = async ({ sender }: Ping, script: string): Promise<string> => {
+    const node = nodes.find(({ name }) => name === sender.node)
+    return (await node?.agent.run(script, { signal }))?.output ?? ''
+  }
+  await Promise.all(pings.map((ping, index) => runOn(ping, startPing(ping, index, pause))))
   const refused = await Promise.all(
     nodes.map(async (node): Promise<readonly Finding[]> => {
       const onNode = policies.find(({ node: name }) => name === node.name)?.policies ?? []
@@ -45,12 +58,15 @@ export async function removeCloud(
       return found
     }),
   )
-  const { output } = await talker.agent.run(STOP_PING, { signal })
-  const counts = parsePingCounts(output)
-  // The packet in flight when ping is ended has no answer yet.
-  const isLost = !counts || counts.sent - counts.received > 1
-  const facts = { cloud, from: formatPodLocation(sender), sent: counts?.sent ?? 0, received: counts?.received ?? 0 }
-  return [...refused.flat(), ...(isLost ? [finding(packetsLost, facts)] : [])]
+  const lost = await Promise.all(
+    pings.map(async (ping, index): Promise<readonly Finding[]> => {
+      const counts = parsePing(await runOn(ping, stopPing(index)))
+      if (counts && !hasLost(counts, pause)) return []
+      const { sent, received } = counts ?? { sent: 0, received: 0 }
+      return [finding(packetsLost, { cloud, from: formatPodLocation(ping.sender), sent, received })]
+    }),
+  )
+  return [...refused.flat(), ...lost.flat()]
 }
 
 async function removePolicy(
@@ -68,14 +84,37 @@ async function removePolicy(
   return code === 0 ? [] : [finding(policyRefused, facts)]
 }
 
-function startPing(pod: string, address: string): string {
-  return `ip netns exec ${pod} ping -i 0.2 ${address} >/run/ping.log 2>&1 & echo $! >/run/ping.pid`
+/** In seconds. */
+const SHORTEST_PAUSE = 0.2
+/** All together: without KVM a node answers some hundred packets per second. */
+const PINGS_PER_SECOND = 20
+/** How long answers are waited for at the end. An interruption that stays is seen by then. */
+const LAST_SECONDS = 3
+
+function startPing({ sender, address }: Ping, index: number, pause: number): string {
+  return `ip netns exec ${sender.name} ping -n -i ${pause} ${address} >/run/ping.${index}.log 2>&1 & echo $! >/run/ping.${index}.pid`
 }
 
-const STOP_PING = 'kill -INT "$(cat /run/ping.pid)"; sleep 1; cat /run/ping.log'
+function stopPing(index: number): string {
+  return `sleep ${LAST_SECONDS}; kill -INT "$(cat /run/ping.${index}.pid)"; sleep 1; cat /run/ping.${index}.log`
+}
 
-/** Pure: `501 packets transmitted, 501 received`. */
-export function parsePingCounts(output: string): { readonly sent: number; readonly received: number } | undefined {
-  const match = /(\d+) packets transmitted, (\d+) received/.exec(output)
-  return match ? { sent: Number(match[1]), received: Number(match[2]) } : undefined
+export interface PingCounts {
+  readonly sent: number
+  readonly received: number
+  /** The number of the last packet with an answer. */
+  readonly last: number
+}
+
+/** Pure. Undefined where ping itself failed. */
+export function parsePing(output: string): PingCounts | undefined {
+  const sent = /(\d+) packets transmitted/.exec(output)?.[1]
+  if (sent === undefined) return undefined
+  const answered = new Set([...output.matchAll(/icmp_seq=(\d+) ttl=/g)].map(([, number]) => Number(number)))
+  return { sent: Number(sent), received: answered.size, last: Math.max(0, ...answered) }
+}
+
+/** Pure: packets of the last seconds may still be on their way; of those before the last answer all must have one. */
+export function hasLost({ sent, received, last }: PingCounts, pause: number): boolean {
+  return received < last || received === 0 || (sent - last) * pause > LAST_SECONDS - 1
 }
