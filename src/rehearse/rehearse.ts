@@ -86,6 +86,8 @@ export interface Phase {
 export interface Rehearsal {
   readonly nodes: readonly string[]
   readonly clouds: readonly string[]
+  /** What was built in: `the switch port of worker-0 enp6s0 lacks VLAN 20`. */
+  readonly fault?: string
   readonly results: readonly CheckResult[]
   readonly matrix: readonly MatrixCell[]
   readonly phases: readonly Phase[]
@@ -176,7 +178,11 @@ export async function rehearse(request: RehearseRequest, context: BuildContext):
     let routed: RoutedVips = { leaves: [], vips: [] }
     const finish = async (matrix: readonly MatrixCell[]): Promise<Rehearsal> => {
       await request.beforeEnd?.(enclosure)
-      const rehearsal = { ...describe(plan, results, matrix, phases), ...(vipMoves.length > 0 && { vipMoves }) }
+      const rehearsal: Rehearsal = {
+        ...describe(plan, results, matrix, phases),
+        ...(description !== '' && { fault: description }),
+        ...(vipMoves.length > 0 && { vipMoves }),
+      }
       if (!request.keep) return rehearsal
       for (const node of nodes) node.disconnect()
       await endKept(context.paths)

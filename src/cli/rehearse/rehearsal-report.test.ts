@@ -44,4 +44,11 @@ describe('the report of a rehearsal', () => {
     expect(files.get('report.html')).toContain('<svg')
     expect(files.get('report.md')).toContain('![Topology of the site](topology.svg)')
   })
+
+  it('says that a fault was built in', () => {
+    const fault = 'the switch port of worker-0 enp6s0 lacks VLAN 20'
+    const texts = reportFiles(testPlan(), '2026-11-17T10:00:00.000Z', { ...rehearsal, fault }).map(({ text }) => text)
+    expect(texts[0]).toContain(`and a built-in fault (${fault})`)
+    expect(texts[1]).toContain(`and a built-in fault (${fault})`)
+  })
 })

@@ -40,7 +40,7 @@ export function reportFiles(plan: Plan, time: string, rehearsal: Rehearsal): rea
   const report: Report = {
     site: plan.site,
     time,
-    source: `rehearsal with ${rehearsal.nodes.join(', ')} as virtual machines`,
+    source: describeSource(rehearsal),
     results: rehearsal.results,
     tables: [
       { title: 'Matrix', ...matrixTable(rehearsal) },
@@ -57,4 +57,10 @@ export function reportFiles(plan: Plan, time: string, rehearsal: Rehearsal): rea
     { name: 'report.md', text: markdownReport(report) },
     { name: PICTURE, text: picture },
   ]
+}
+
+/** A report of a fault must not be taken for one of the site. */
+function describeSource({ nodes, fault }: Pick<Rehearsal, 'nodes' | 'fault'>): string {
+  const source = `rehearsal with ${nodes.join(', ')} as virtual machines`
+  return fault === undefined ? source : `${source} and a built-in fault (${fault})`
 }

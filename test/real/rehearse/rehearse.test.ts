@@ -146,6 +146,7 @@ describe('a rehearsal', { timeout: 1_800_000 }, () => {
     const request = { plan, nodes: 2, clouds: ['rhoso1'], fault: 'missing-vlan', keep: true } as const
     const rehearsal = await rehearse(request, keepingContext)
     try {
+      expect(rehearsal.fault).toBe('the switch port of worker-0 enp6s0 lacks VLAN 20')
       expect(messages(rehearsal)).toContainEqual(expect.stringMatching(MISSING_VLAN))
       const kept = await findKept(keepingContext.paths)
       expect(kept).toMatchObject({ nodes: ['worker-0', 'worker-1'], pid: rehearsal.keptBy })
