@@ -8,6 +8,7 @@ import { objectKey } from '../src/api/object.ts'
 import { systemClock } from '../src/clock/clock.ts'
 import { createCache } from '../src/kube/cache.ts'
 import { createReflector } from '../src/kube/reflector.ts'
+import { NODE_OPTIONS } from '../src/operator/manifests.ts'
 import { ownCrds } from '../src/operator/parts.ts'
 import type { Cluster } from '../test/cluster.ts'
 import { ipSet, netConfig } from '../test/ipam.ts'
@@ -123,7 +124,7 @@ export interface OperatorProcess {
   readonly stop: () => Promise<void>
 }
 
-/** Starts the built program with webhooks and leader election. */
+/** Starts the built program as its Deployment does, with webhooks and leader election. */
 export async function runOperator(cluster: Cluster): Promise<OperatorProcess> {
   const [webhookPort = 0, healthPort = 0] = await freePorts(2)
   await cluster.expose(webhookPort)
@@ -138,7 +139,7 @@ export async function runOperator(cluster: Cluster): Promise<OperatorProcess> {
   const child: ChildProcess = spawn(
     process.execPath,
     [...measureEventLoopArgs, 'bin/stackloom', 'operator', 'run', ...flags],
-    { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] },
+    { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], env: { ...process.env, NODE_OPTIONS } },
   )
   let log = ''
   let notify = (): void => {}

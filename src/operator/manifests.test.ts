@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../api/object.ts'
 import { type Installation, renderManifests } from './manifests.ts'
@@ -8,6 +9,7 @@ const installation: Installation = { namespace: 'home', image: 'image', replicas
 
 interface Container {
   readonly args: readonly string[]
+  readonly env: readonly { readonly name: string; readonly value: string }[]
   readonly startupProbe: { readonly periodSeconds: number; readonly failureThreshold: number }
 }
 
@@ -27,6 +29,12 @@ function runArguments(changes: Partial<Installation>): readonly string[] {
 describe('the Deployment of the operator', () => {
   it('runs the parts that were selected by name, because no other part has permissions and webhooks', () => {
     expect(runArguments({ parts: ['ipam', 'dataplane'] }).join(' ')).toContain('--parts ipam,dataplane')
+  })
+
+  it('starts Node with options that it accepts', () => {
+    const env = Object.fromEntries(renderContainer({})?.env.map(({ name, value }) => [name, value]) ?? [])
+    expect(() => execFileSync(process.execPath, ['-e', ''], { env })).not.toThrow()
+    expect(env).toHaveProperty('NODE_OPTIONS')
   })
 
   it('serves the console on request, with a Service for the proxy and no right of its own', () => {
