@@ -39,7 +39,6 @@ const NO_SITE = 'neither a site file nor a kubeconfig was found: only runs and a
 export async function runConsole(given: ConsoleOptions, io: Io): Promise<ExitCode> {
   // It runs all day beside other programs: a small heap that is cleaned more often is worth the time.
   setFlagsFromString('--optimize-for-size')
-  setFlagsFromString('--max-semi-space-size=4')
   const prometheus = await checkOptions(given, io)
   const fleet = given.fleet === undefined ? undefined : await openFleetSource(given.fleet, given.site, io)
   const options = fleet ? { ...siteOptions(given, fleet.shown), output: given.output } : given
