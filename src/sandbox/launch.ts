@@ -1,9 +1,9 @@
 /** Launches a supervisor, optionally in its own network namespace, and waits until it reports ready or failed. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { failure, formatError } from '../errors/failure.ts'
-import { type Exec, succeeded, toProgram } from '../exec/process.ts'
+import { type Exec, lastLines, succeeded, toProgram } from '../exec/process.ts'
 import { namespaceUnavailable } from './findings.ts'
 import { logFile, type SandboxFolder } from './folder.ts'
 import type { StartOutcome } from './supervisor.ts'
@@ -73,7 +73,17 @@ export async function launchSupervisor(request: LaunchRequest): Promise<Launched
   const { folder, self, netns, setupFile, ephemeral, listenFd, signal } = request
   const wrapper = setupFile === undefined ? (netns ? unshareCommand() : []) : enclosureCommand(setupFile)
   const { file, args } = toProgram([...wrapper, ...self, 'sandbox', 'supervise', folder.root])
-  const log = openSync(logFile(folder, 'supervisor'), 'a', 0o600)
+  const logName = logFile(folder, 'supervisor')
+  const log = openSync(logName, 'a', 0o600)
+  const { size } = fstatSync(log)
+  const readLog = (): string => {
+    try {
+      return readFileSync(logName).subarray(size).toString()
+    } catch {
+      // An ephemeral supervisor removes its folder.
+      return ''
+    }
+  }
   try {
     const child = spawn(file, [...args], {
       detached: true,
@@ -83,7 +93,7 @@ export async function launchSupervisor(request: LaunchRequest): Promise<Launched
     const interrupt = (): void => void child.kill(setupFile === undefined ? 'SIGTERM' : 'SIGKILL')
     signal?.addEventListener('abort', interrupt, { once: true })
     if (signal?.aborted) interrupt()
-    const outcome = await readOutcome(child)
+    const outcome = await readOutcome(child, readLog)
     signal?.removeEventListener('abort', interrupt)
     // A persistent sandbox must not keep its launcher alive.
     child.stdout?.destroy()
@@ -101,15 +111,23 @@ function waitForEnd(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => child.once('exit', () => resolve()))
 }
 
-function readOutcome(child: ChildProcess): Promise<StartOutcome> {
+function readOutcome(child: ChildProcess, readLog: () => string): Promise<StartOutcome> {
   return new Promise((resolve, reject) => {
     child.once('error', (error) => reject(failure(namespaceUnavailable, { reason: formatError(error) })))
-    child.once('exit', (code, signal) => {
-      const reason = `exited with ${signal ?? `code ${code}`}`
+    const onExit = (code: number | null, signal: NodeJS.Signals | null): void => {
       // The outcome may still be in the pipe.
-      setTimeout(() => resolve({ kind: 'failed', task: 'supervisor', reason, log: '' }), 100)
-    })
+      setTimeout(() => {
+        const log = readLog()
+        const said = lastLines(log, 2).replaceAll('\n', ' ')
+        const reason = `exited with ${signal ?? `code ${code}`}${said === '' ? '' : `: ${said}`}`
+        resolve({ kind: 'failed', task: 'supervisor', reason, log })
+      }, 100)
+    }
+    child.once('exit', onExit)
     if (!child.stdout) return
-    createInterface({ input: child.stdout }).once('line', (line) => resolve(JSON.parse(line) as StartOutcome))
+    createInterface({ input: child.stdout }).once('line', (line) => {
+      child.off('exit', onExit)
+      resolve(JSON.parse(line) as StartOutcome)
+    })
   })
 }

@@ -59,7 +59,10 @@ function createNamespace(folder: string): readonly CommandLine[] {
  */
 const HOLD_MOUNTS = `
 unshare --mount sh -c 'touch "$1.ready"; exec sleep infinity' sh "$1" &
-until [ -e "$1.ready" ]; do sleep 0.01; done
+until [ -e "$1.ready" ]; do
+  kill -0 $! || exit 1
+  sleep 0.01
+done
 ln -s "/proc/$!/ns/mnt" "$1"`
 
 function nodeCommands(
