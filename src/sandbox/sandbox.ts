@@ -10,14 +10,14 @@ import { ensureNodes, FIELD_MANAGER } from './cluster-objects.ts'
 import { callSupervisor, isNotRunning } from './control.ts'
 import { ensureCrds, type OwnCrds } from './crds/crd-sets.ts'
 import { newestRelease } from './crds/release-folders.ts'
-import { supervisorUnresponsive } from './findings.ts'
+import { startInterrupted, supervisorUnresponsive } from './findings.ts'
 import { logFile, type SandboxFolder } from './folder.ts'
 import { judgeMachine, readMachineFacts } from './hosts/requirements.ts'
 import { ensureRootFileSystem, openstackRoot } from './hosts/root-file-system.ts'
 import { removeCgroups } from './nodes/cgroups.ts'
 import { joinNodes } from './nodes/join-nodes.ts'
 import { loadNodeImages } from './nodes/node-images.ts'
-import { parentCgroup, planNodes } from './nodes/node-layout.ts'
+import { type NodeLayout, parentCgroup, planNodes } from './nodes/node-layout.ts'
 import { checkNodeNames } from './nodes/node-names.ts'
 import { localStorage } from './nodes/node-volumes.ts'
 import { readProcessIds } from './nodes/process-ids.ts'
@@ -96,6 +96,8 @@ export async function startSandbox(request: StartRequest, context: SandboxContex
     await rejectUnknownActors(request)
     const pods = selectPods(request, before)
     if (pods) await rejectUnfitHost(pods, context)
+    // What it left may lack nodes or webhooks.
+    if (before?.unfinished) await stopFolder(folder, request.name)
     if (before && (await queryIfRunning(folder))) rejectRunningChange(request, before)
     else await startStopped({ ...request, crds: before?.crds ?? crds }, before, pods, folder, context)
     const { nodes } = request
@@ -136,11 +138,12 @@ async function startStopped(
   const groups = ['core', ...settings.parts, ...(pods ? (['pods'] as const) : [])] as const
   const needed = new Set(groups.flatMap((group) => requiredPrograms[group]))
   const programs = await ensurePrograms([...needed], context)
-  if (collection) await copyPreparedStore(await ensurePreparedStore(collection, context), folder)
+  const store = collection && (await ensurePreparedStore(collection, context))
+  // First, because `stop` must know what a crash leaves.
+  await writeSettings(folder, { ...settings, unfinished: true })
+  if (store !== undefined) await copyPreparedStore(store, folder)
   context.notify({ kind: 'progress', text: `starting sandbox ${request.name}` })
   const layout = pods && planNodes(folder, pods.nodes)
-  // A crash from here on leaves nodes, and `stop` must know the sandbox.
-  if (layout) await writeSettings(folder, settings)
   const since = context.now()
   const started = await startPrograms(
     {
@@ -167,18 +170,34 @@ async function startStopped(
     },
     context,
   )
-  await writeSettings(folder, { ...settings, port: started.port })
   // Control planes name a storage class, which `up` requires; nothing asks for a volume.
   if (root)
     await withConnection(folder, context, ({ client }) =>
       client.apply(localStorage, { fieldManager: FIELD_MANAGER, force: true }),
     )
-  if (!layout) return
-  await loadNodeImages(layout, context)
-  context.notify({ kind: 'progress', text: 'waiting for the nodes' })
-  await withConnection(folder, context, ({ client }) =>
-    joinNodes(client, layout, { since, logs: folder.logs, signal: context.signal }),
-  )
+  if (layout) await completeNodes(request.name, folder, layout, since, context)
+  await writeSettings(folder, { ...settings, port: started.port })
+}
+
+async function completeNodes(
+  name: string,
+  folder: SandboxFolder,
+  layout: NodeLayout,
+  since: number,
+  context: SandboxContext,
+): Promise<void> {
+  const { notify, signal } = context
+  try {
+    await loadNodeImages(layout, context)
+    notify({ kind: 'progress', text: 'waiting for the nodes' })
+    await withConnection(folder, context, ({ client }) =>
+      joinNodes(client, layout, { since, logs: folder.logs, signal }),
+    )
+  } catch (error) {
+    if (!signal?.aborted) throw error
+    await stopFolder(folder, name)
+    throw failure(startInterrupted, { name }, { exitCode: 130, cause: error })
+  }
 }
 
 /** Reported before anything is built: building takes minutes. */
@@ -207,7 +226,7 @@ export async function sandboxStatus(name: string, { paths }: Pick<SandboxContext
   return {
     name,
     running: status !== undefined,
-    ready: status?.ready ?? false,
+    ready: status?.ready === true && !settings.unfinished,
     crds: settings.crds,
     netns: settings.netns,
     actors: settings.actors,

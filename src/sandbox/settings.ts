@@ -2,6 +2,7 @@
 import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { failure, formatError } from '../errors/failure.ts'
+import { toDiskFullFailure } from './build/cache-folder.ts'
 import { badSandboxName, damagedState, unknownSandbox } from './findings.ts'
 import { type SandboxFolder, sandboxFolder } from './folder.ts'
 import type { NodeRequest } from './nodes/node-layout.ts'
@@ -25,6 +26,8 @@ export interface Settings {
   readonly openstack?: true
   /** The API port on this machine; kept, so that copies of the kubeconfig stay valid. */
   readonly port: number
+  /** The last start has not ended, or not well: the next one begins again. */
+  readonly unfinished?: true
 }
 
 /** Parts that every sandbox has. */
@@ -50,10 +53,14 @@ export async function readSettings(folder: SandboxFolder): Promise<Settings | un
 }
 
 export async function writeSettings(folder: SandboxFolder, settings: Settings): Promise<void> {
-  await mkdir(folder.root, { recursive: true, mode: 0o700 })
   const temporary = `${folder.settings}.new`
-  await writeFile(temporary, `${JSON.stringify(settings, null, 2)}\n`)
-  await rename(temporary, folder.settings)
+  try {
+    await mkdir(folder.root, { recursive: true, mode: 0o700 })
+    await writeFile(temporary, `${JSON.stringify(settings, null, 2)}\n`)
+    await rename(temporary, folder.settings)
+  } catch (error) {
+    throw toDiskFullFailure(error, folder.root, `starting sandbox ${settings.name}`)
+  }
 }
 
 export async function listSandboxNames(paths: SandboxPaths): Promise<readonly string[]> {

@@ -149,16 +149,27 @@ async function startOnce(request: StartProgramsRequest, context: StartContext): 
     // The supervisor accepts on it now; two processes accepting on one socket would take each other's connections.
     await apiPort.close()
     await rejectFailedStart(request, launched, context)
-    await withConnection(folder, context, async ({ client }) => {
-      await reconcileAdmission(client, folder, parts)
-      await reconcileCertManager(client, parts.includes('cert-manager'), { logs: folder.logs, signal: context.signal })
-      if (!parts.includes('olm')) return
-      for (const object of catalogObjects()) await client.apply(object, { fieldManager: FIELD_MANAGER, force: true })
-    })
+    try {
+      await configureParts(folder, parts, context)
+    } catch (error) {
+      // It may have been interrupted.
+      await rejectFailedStart(request, launched, context)
+      throw error
+    }
     return { pid: launched.pid, port: apiPort.port, findings, supervisor: launched.process }
   } finally {
     await apiPort.close()
   }
+}
+
+/** Creates the objects of the cluster without which its parts do not work. */
+async function configureParts(folder: SandboxFolder, parts: readonly Part[], context: StartContext): Promise<void> {
+  await withConnection(folder, context, async ({ client }) => {
+    await reconcileAdmission(client, folder, parts)
+    await reconcileCertManager(client, parts.includes('cert-manager'), { logs: folder.logs, signal: context.signal })
+    if (!parts.includes('olm')) return
+    for (const object of catalogObjects()) await client.apply(object, { fieldManager: FIELD_MANAGER, force: true })
+  })
 }
 
 async function writeCatalog(folder: SandboxFolder): Promise<void> {

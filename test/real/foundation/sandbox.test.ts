@@ -170,6 +170,25 @@ describe('a sandbox', { timeout: 120_000 }, () => {
     await expect.poll(() => processesWith(folder), { timeout: 10_000 }).toEqual([])
   })
 
+  it('is known after its start was killed, and the next start begins again', async ({ skip }) => {
+    if (noNamespace) skip(`no network namespace can be made here: ${noNamespace}`)
+    const folder = path.join(state, 'stackloom/sandboxes/killed')
+    const tsx = createRequire(import.meta.url).resolve('tsx')
+    const words = ['sandbox', 'start', '--name', 'killed', '--crd', 'none', '--netns']
+    const starting = spawn(process.execPath, ['--import', `file://${tsx}`, 'src/cli/entry.ts', ...words], {
+      env: { ...process.env, XDG_STATE_HOME: state },
+      stdio: 'ignore',
+    })
+    await expect.poll(() => processesWith(`--data-dir=${folder}`), { timeout: 60_000 }).toHaveLength(1)
+    starting.kill('SIGKILL')
+    expect(await statusOf('killed')).toMatchObject({ running: true, ready: false })
+    expect(await stackloom('start', '--name', 'killed')).toMatchObject({ exitCode: 0 })
+    expect(await statusOf('killed')).toMatchObject({ running: true, ready: true })
+    expect(await processesWith(`--data-dir=${folder}`)).toHaveLength(1)
+    await stackloom('reset', '--name', 'killed')
+    expect(await processesWith(folder)).toEqual([])
+  })
+
   it('is unknown after a reset, and a name that could leave the folder is rejected', async () => {
     await stackloom('reset', '--name', 'one')
     expect(await stackloom('status', '--name', 'one')).toMatchObject({

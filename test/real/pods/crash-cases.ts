@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { sandboxStatus, startSandbox, stopSandbox } from '../../../src/sandbox/sandbox.ts'
+import type { Notify } from '../../../src/sandbox/sandbox-context.ts'
 import { requireSoak } from '../../counts.ts'
 import { type PodSandbox, pausePod, startPodSandbox, waitFor, waitForPod } from '../../pod-sandbox.ts'
 import { findTraces, readNamespaces } from '../../pod-traces.ts'
@@ -61,6 +62,19 @@ export function defineCrashes(sandbox: PodSandbox): void {
       // Those of the nodes and of a pod are more than those of the supervisor.
       expect(namespaces.size).toBeGreaterThan(3)
       expect(findTraces(sandbox.layout, namespaces)).toEqual([])
+    })
+
+    it('is stopped again when its start is interrupted while it waits for its nodes', async () => {
+      const stop = new AbortController()
+      const interrupt: Notify = (notice) => {
+        if ('text' in notice && notice.text === 'waiting for the nodes') stop.abort()
+      }
+      const context = { ...sandbox.context, signal: stop.signal, notify: interrupt }
+      await expect(startSandbox({ name: sandbox.name }, context)).rejects.toMatchObject({
+        findings: [{ code: 'SL1221' }],
+      })
+      expect(findTraces(sandbox.layout, new Set())).toEqual([])
+      expect(await sandboxStatus(sandbox.name, sandbox.context)).toMatchObject({ running: false })
     })
 
     it('starts again with its pods', async (context) => {
