@@ -186,7 +186,8 @@ export const podsUnavailable = problem<{ reason: string }>({
   code: 'SL1239',
   severity: 'error',
   message: ({ reason }) => `--pods: this machine cannot run nodes: ${reason}`,
-  remedy: () => 'run it as root on Linux with cgroups, or start without --pods: `--actors kubelet` simulates pods',
+  remedy: () =>
+    'run it as root on a Linux machine that has what is missing, or start without --pods: `--actors kubelet` simulates pods',
 })
 
 export const podProgramsMissing = problem<{ programs: readonly string[]; packages: readonly string[] }>({

@@ -2,6 +2,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { useFolder } from '../../../test/folder.ts'
+import { requireRoot } from '../../../test/tools.ts'
+import { runProcess } from '../../exec/process.ts'
 import { sandboxFolder } from '../folder.ts'
 import { findMissingControllers, selectHierarchies } from './cgroups.ts'
 import { notReadyReason } from './join-nodes.ts'
@@ -9,7 +11,7 @@ import { planNodes } from './node-layout.ts'
 import { checkNodeNames } from './node-names.ts'
 import { setupCommands } from './node-namespace.ts'
 import { parseInnermostId } from './process-ids.ts'
-import { judgeHost } from './requirements.ts'
+import { findKernelProblem, judgeHost } from './requirements.ts'
 import { setupScript } from './setup-script.ts'
 
 const folder = useFolder()
@@ -60,6 +62,19 @@ describe('the nodes of a sandbox', () => {
       'controllers cpuset, pids',
     )
     expect(judgeHost({ ...fit, missing: ['ctr', 'containerd', 'nft'] })[0]?.remedy).toContain('containerd nftables`')
+  })
+
+  it('are refused where the kernel lacks what they need, by its name', async (context) => {
+    const kernelProblem = 'the kernel gives it no nftables'
+    expect(judgeHost({ ...fit, kernelProblem })[0]?.message).toContain(kernelProblem)
+    requireRoot(context)
+    const features = { 'overlay file systems': 'mount -t no-such-type none /etc', bridges: 'true', nftables: 'exit 1' }
+    expect(await findKernelProblem(features, runProcess)).toBe(
+      'the kernel gives it no overlay file systems, no nftables',
+    )
+    const denied: typeof runProcess = ({ file, args = [] }) =>
+      runProcess({ file: 'setpriv', args: ['--bounding-set=-sys_admin', '--inh-caps=-sys_admin', file, ...args] })
+    expect(await findKernelProblem(features, denied)).toContain('namespaces cannot be created: unshare')
   })
 
   it('use the cgroups that kubelet and runc use: of version 2 at its usual place, otherwise of version 1', () => {
