@@ -217,7 +217,7 @@ export const badNodeName = problem<{ kind: 'node' | 'NIC'; name: string }>({
   message: ({ kind, name }) => `'${name}' cannot be a ${kind} of a sandbox with pods`,
   remedy: ({ kind }) =>
     kind === 'node'
-      ? 'use each name once: up to 40 lower-case letters, digits and dashes; at most 50 nodes'
+      ? 'use each name once: a host name of up to 63 lower-case letters, digits, dashes and dots; at most 50 nodes'
       : 'use each name once: up to 15 letters, digits, dots, dashes and underscores; not lo, eth0 or cni0',
 })
 

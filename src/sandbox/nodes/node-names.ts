@@ -4,6 +4,10 @@ import { badNodeName } from '../findings.ts'
 import type { NodeRequest } from './node-layout.ts'
 
 const MAX_NODES = 50
+/** A label of the node has its name. */
+const MAX_LENGTH = 63
+/** Often a full host name: worker-0.example.com. */
+const HOST_NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/
 /** Interfaces that every node has. */
 const USED_INTERFACES = ['lo', 'eth0', 'cni0']
 
@@ -13,7 +17,7 @@ export function checkNodeNames(nodes: readonly NodeRequest[]): readonly Finding[
     .map(({ name }) => name)
     .filter(
       (name, index, all) =>
-        !/^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/.test(name) || isRepeated(name, index, all) || index >= MAX_NODES,
+        !HOST_NAME.test(name) || name.length > MAX_LENGTH || isRepeated(name, index, all) || index >= MAX_NODES,
     )
   const badNics = nodes.flatMap(({ nics }) =>
     Object.values(nics).filter(

@@ -19,6 +19,8 @@ const fit = { platform: 'linux', isRoot: true, cgroups: ['/sys/fs/cgroup'], miss
 
 const node = (name: string, nics = ['enp6s0']) => ({ name, nics: Object.fromEntries(nics.entries()) })
 
+const cannotBeNode = (name: string): string => `'${name}' cannot be a node of a sandbox with pods`
+
 describe('the nodes of a sandbox', () => {
   it('share no cgroup, socket or folder with those of another sandbox', () => {
     const [first, second] = ['one', 'two'].map((name) =>
@@ -41,14 +43,16 @@ describe('the nodes of a sandbox', () => {
   })
 
   it.each([
-    [['worker-0', 'worker-0'], ['enp6s0'], ["'worker-0' cannot be a node of a sandbox with pods"]],
-    [['../etc'], ['enp6s0'], ["'../etc' cannot be a node of a sandbox with pods"]],
+    [['worker-0', 'worker-0'], ['enp6s0'], [cannotBeNode('worker-0')]],
+    [['../etc'], ['enp6s0'], [cannotBeNode('../etc')]],
     [
       ['w'],
       ['eth0', 'a name'],
       ["'eth0' cannot be a NIC of a sandbox with pods", "'a name' cannot be a NIC of a sandbox with pods"],
     ],
-    [['worker-0'], ['enp6s0.1'], []],
+    [['worker-0', 'Worker-1', '.switch', 'a..b'], ['enp6s0'], ['Worker-1', '.switch', 'a..b'].map(cannotBeNode)],
+    [['w'.repeat(64)], ['enp6s0'], [cannotBeNode('w'.repeat(64))]],
+    [['worker-0', '0.worker-1.example.com'], ['enp6s0.1'], []],
   ])('are refused with names that cannot be used: %o %o', (nodes, nics, messages) => {
     expect(checkNodeNames(nodes.map((name) => node(name, nics))).map(({ message }) => message)).toEqual(messages)
   })

@@ -11,7 +11,8 @@ import { prepareCluster, type RunningActors, startActors } from '../deploy/deplo
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
 
 const soon = { timeout: 240_000, interval: 250 }
-const real = usePodSandbox({ crds: 'today', nodes: ['worker-0'], soakOnly: true })
+const NODE = 'worker-0.example.com'
+const real = usePodSandbox({ crds: 'today', nodes: [NODE], soakOnly: true })
 let light: { readonly cluster: Cluster; readonly stop: () => Promise<void> } | undefined
 let actors: RunningActors | undefined
 
@@ -19,7 +20,7 @@ beforeEach(async () => {
   if (light) return
   // Two files that each wait for a second place would wait forever, so it takes none.
   light = await startCluster({ crds: 'today', controllerManager: true }, async () => ({ release: async () => {} }))
-  await prepareCluster(light.cluster.client, ['worker-0'])
+  await prepareCluster(light.cluster.client, [NODE])
   actors = startActors(light.cluster.connection, ['kubelet'])
 })
 afterAll(async () => {
@@ -144,7 +145,7 @@ async function expectSame(objects: readonly KubeObject[], expected: object, held
 
 describe('what is reported of pods', () => {
   it('by the actor `kubelet` is what a kubelet with Multus and whereabouts reports', async () => {
-    const pod = (name: string): KubeObject => pausePod(name, 'worker-0')
+    const pod = (name: string): KubeObject => pausePod(name, NODE)
     const objects = [
       attachment('net', 1),
       pod('plain'),
