@@ -61,7 +61,7 @@ const readySelectors: Readonly<Record<string, string>> = {
   search: '.answer',
 }
 
-describe('every view', () => {
+describe('every view', { timeout: 240_000 }, () => {
   it('fits 375, 1280 and 2560 pixels, without a violation or an error', async () => {
     const { page, errors } = await openPage({ colorScheme: 'light' })
     await forEachView(page, async (name) => {
@@ -73,7 +73,7 @@ describe('every view', () => {
       expect(await page.locator('.head .command code').first().innerText(), name).toMatch(/^stackloom /)
     })
     expect(errors).toEqual([])
-  }, 240_000)
+  })
 
   it('can be read in the dark theme, which differs in its colours alone', async () => {
     const { page, errors } = await openPage({ colorScheme: 'dark' })
@@ -81,10 +81,10 @@ describe('every view', () => {
       expect(await findViolations(page, ['color-contrast']), name).toEqual([])
     })
     expect(errors).toEqual([])
-  }, 240_000)
+  })
 })
 
-describe('the page', () => {
+describe('the page', { timeout: 240_000 }, () => {
   it('loads nothing from elsewhere, and keeps what it shows without its server', async () => {
     const { page, errors } = await openPage()
     const requested: string[] = []
@@ -97,7 +97,7 @@ describe('the page', () => {
     await page.waitForSelector('table >> text="rhoso2"')
     await page.evaluate("location.hash = '#/addresses'")
     await page.waitForSelector('.bars')
-  }, 240_000)
+  })
 
   it('prints every view on white without menu and buttons, and nothing is cut off', async () => {
     const { page } = await openPage({ colorScheme: 'dark' })
@@ -112,7 +112,7 @@ describe('the page', () => {
       expect([name, colour, cut]).toEqual([name, 'rgb(24, 32, 42)', 0])
     })
     expect((await page.pdf({ format: 'A4' })).length).toBeGreaterThan(10_000)
-  }, 240_000)
+  })
 
   it('is announced to a screen reader: the view, its title and what changes', async () => {
     const { page } = await openPage()
@@ -131,7 +131,7 @@ describe('the page', () => {
     await page.waitForFunction("document.activeElement?.tagName === 'MAIN'")
     expect(await page.getByRole('status').count()).toBeGreaterThan(0)
     expect(await page.locator('.bar').first().getAttribute('aria-label')).toContain('planned')
-  }, 240_000)
+  })
 
   it('marks the L2 domain of a VLAN, and what fails with it, by one key or click', async () => {
     const { page } = await openPage()
@@ -382,5 +382,5 @@ describe('the page', () => {
     await page.goto(`${server.url()}#/addresses`)
     await page.waitForSelector(`h2:has-text(${JSON.stringify(hostile.slice(0, 28))})`)
     expect(errors).toEqual([])
-  }, 240_000)
+  })
 })
