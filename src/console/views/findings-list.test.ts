@@ -60,6 +60,7 @@ describe('the commands of a finding', () => {
     ['kubectl -n a describe pod b; free resources, add a node', ['kubectl -n a describe pod b']],
     ['kubectl get ippools -A, then free the address', ['kubectl get ippools -A']],
     ['choose a private range', []],
+    ['correct the fields named here; `kubectl explain` shows what the cluster expects', []],
   ] as const)('of "%s" can be copied', (remedy, commands) => {
     expect(findCommands(remedy)).toEqual(commands)
   })

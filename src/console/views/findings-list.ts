@@ -101,11 +101,13 @@ function listClouds({ planned, live }: ViewInput): readonly { readonly name: str
   return [...(planned?.plan.clouds ?? []), ...deployed].toSorted((a, b) => b.namespace.length - a.namespace.length)
 }
 
+/** `kubectl explain` alone names a command, and is none that can be run. */
+const runnable = /^(?:(?:kubectl|oc)\s+\S+|stackloom|openstack|sudo|ssh|nmstatectl)\s/
+
 /** Commands in a remedy are between backticks; without any, it may be one or more calls of kubectl. */
 export function findCommands(remedy: string): readonly string[] {
   const quoted = [...remedy.matchAll(/`([^`]+)`/g)].flatMap(([, text]) => text ?? [])
-  if (quoted.length > 0)
-    return quoted.filter((text) => /^(?:stackloom|kubectl|oc|openstack|sudo|ssh|nmstatectl)\s/.test(text))
+  if (quoted.length > 0) return quoted.filter((text) => runnable.test(text))
   return remedy.split(/;\s+/).flatMap((part) => /^kubectl\s.+?(?=[,:]\s|$)/.exec(part) ?? [])
 }
 
