@@ -3,12 +3,13 @@
 interface=$1
 shift
 
-# Hardware addresses that answered, each once: arping prints the sender in brackets. Most tests are for silence, and without an
-# answer no further program is started.
+# Hardware addresses that answered, each once: arping prints the sender in the first brackets, and in a request of the holder for
+# another address, which shows the holder too, the target in the second. Most tests are for silence, and without an answer no
+# further program is started.
 answerers() {
   replies=$(arping "$@" 2>/dev/null)
   case $replies in
-    *\[*) printf '%s\n' "$replies" | sed -n 's/.*\[\([0-9A-Fa-f:]*\)\].*/\1/p' | tr A-F a-f | sort -u | tr '\n' ' ' ;;
+    *\[*) printf '%s\n' "$replies" | sed -n 's/^[^[]*\[\([0-9A-Fa-f:]*\)\].*/\1/p' | tr A-F a-f | sort -u | tr '\n' ' ' ;;
   esac
 }
 

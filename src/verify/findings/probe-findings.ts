@@ -14,8 +14,9 @@ export const peerUnreachable = problem<{ from: string; to: string; address: stri
   code: 'SL9102',
   severity: 'error',
   message: ({ from, to, address, by }) => `a pod of ${from} cannot reach ${to} (${address}) by ${by}`,
-  remedy: ({ by }) =>
-    by === 'ARP'
+  // Over IPv6 a ping is the first test.
+  remedy: ({ by, address }) =>
+    by === 'ARP' || address.includes(':')
       ? 'check that the switch carries the VLAN to the ports of both nodes, and check the interface on both: `kubectl get nns NODE -o yaml`'
       : 'ARP works but ping does not: check for a filter on the nodes or in the switch',
 })

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { testPlan } from '../../../test/plan.ts'
+import { finding } from '../../errors/finding.ts'
+import { peerUnreachable } from '../findings/probe-findings.ts'
 import { type CheckResult, isProved } from '../verify.ts'
 import { evaluateProbes, type ProbeRun, tasksToRepeat } from './probe-results.ts'
 import { encodeTask, type ProbePod, probeTasks } from './probe-tasks.ts'
@@ -403,5 +405,17 @@ describe('probes without a result', () => {
       'via,172.17.1.31,172.17.0.11',
     ])
     expect(tasksToRepeat(probing(first))).toEqual([])
+  })
+})
+
+describe('a peer that cannot be reached', () => {
+  const remedy = (address: string, by: 'ARP' | 'ping') =>
+    finding(peerUnreachable, { from: 'rhoso1/storage on worker-0', to: 'rhoso1/storage on worker-1', address, by })
+      .remedy
+
+  it('has a filter on its way only where ARP has found it', () => {
+    expect(remedy('172.18.0.31', 'ping')).toContain('check for a filter')
+    expect(remedy('172.18.0.31', 'ARP')).toContain('the switch carries the VLAN')
+    expect(remedy('fd00:cccc::31', 'ping')).toContain('the switch carries the VLAN')
   })
 })
