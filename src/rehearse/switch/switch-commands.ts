@@ -78,6 +78,8 @@ export function plugLines(plug: Plug): string {
   const addresses = plug.kind === 'machine' ? plug.addresses : []
   const lines = [
     `link add ${first} type veth peer name ${second}`,
+    // A cable sends nothing of its own.
+    ...(plug.kind === 'cable' ? [first, second].map((end) => `link set ${end} addrgenmode none`) : []),
     ...[first, second].map((end) => `link set ${end} mtu ${SWITCH_MTU} up`),
     // A machine that takes the address of another one does not ask first.
     ...addresses.map((address) => `address add ${address} dev ${second}${address.includes(':') ? ' nodad' : ''}`),

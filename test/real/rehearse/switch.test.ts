@@ -1,5 +1,6 @@
 /** The switch of a rehearsal without machines: hosts send over TCP and stay on their VLAN, and find addresses that are used twice. */
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { readData } from '../../../src/data/data.ts'
 import { moveVips } from '../../../src/rehearse/announce/move-vip.ts'
@@ -55,6 +56,20 @@ describe('the switch of a rehearsal', { timeout: 300_000 }, () => {
       ])
       expect(await send(enclosure, busybox, 'h1')).toBe('hello\n')
       expect(await send(enclosure, busybox, 'h2')).toBe('')
+    })
+  })
+
+  it('connects two VLANs with a cable, which is no machine itself', async () => {
+    await withSwitch(async (enclosure, switches, busybox) => {
+      await connectHosts(enclosure, switches, [host('h0', 20, '172.17.0.100/24'), host('h2', 30, '172.17.0.102/24')])
+      await switches.plug({ kind: 'cable', name: 'x0', role: 'main', vlans: [20, 30] })
+      expect(await send(enclosure, busybox, 'h2')).toBe('hello\n')
+      // A kernel greets the machines of a new link in the first seconds.
+      await sleep(4000)
+      const { forwarding } = await switches.observe(['main'])
+      const macsAt = (...ports: readonly string[]) =>
+        [...new Set(forwarding.filter(({ port }) => ports.includes(port)).map(({ mac }) => mac))].toSorted()
+      expect(macsAt('x0a', 'x0b')).toEqual(macsAt('h0a', 'h2a'))
     })
   })
 
