@@ -72,6 +72,10 @@ export const appliedSchema = z.object({
   run: z.string().describe('the OpenStackAnsibleEE that did it'),
   at: z.string().meta({ format: 'date-time' }).optional(),
   request: z.string().optional().describe('the run request that it answered'),
+  overwrittenBy: z
+    .string()
+    .optional()
+    .describe('a later OpenStackAnsibleEE with other inputs that failed: the host may have a part of both'),
 })
 export type Applied = z.infer<typeof appliedSchema>
 

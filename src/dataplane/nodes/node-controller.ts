@@ -37,7 +37,7 @@ import {
 import type { ServiceObject } from '../kinds/service-object.ts'
 import { type BareMetalHost, bareMetalHosts, consumerKeys } from '../machines/bare-metal.ts'
 import { claimMachine, releaseMachine } from '../machines/claim-machine.ts'
-import { runHosts } from '../runs/attempts.ts'
+import { provingRuns, runHosts } from '../runs/attempts.ts'
 import { clearingCondition } from '../runs/clearing.ts'
 import type { RunRetry } from '../runs/decide-step.ts'
 import type { RunIndex } from '../runs/run-index.ts'
@@ -163,7 +163,7 @@ async function reconcileNormal(
   if (inProgress) throttle.written(node, clock.now())
   else throttle.forget(node)
   // A run is deleted only after the status records its result.
-  const proofs = (): readonly string[] => Object.values(view.phaseZero.applied).map(({ run }) => run)
+  const proofs = (): readonly string[] => provingRuns(view.phaseZero.applied)
   await runs.prune(written.metadata.uid ?? '', proofs, signal)
   if (view.problems.some(({ code }) => code === objectInTheWay.code)) return { requeueAfterMs: IN_THE_WAY_RESYNC_MS }
   const [pause] = view.phaseZero.steps.flatMap(({ decision }) => (decision.kind === 'pause' ? [decision.ms] : []))

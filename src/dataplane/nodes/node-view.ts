@@ -22,7 +22,7 @@ import {
   resolveMachine,
 } from '../machines/bare-metal.ts'
 import { type EffectiveNode, effectiveAnnotation } from '../rules/inheritance.ts'
-import { isPhaseZeroRun, RUN_REQUEST_ANNOTATION, runHosts } from '../runs/attempts.ts'
+import { isPhaseZeroRun, isSince, RUN_REQUEST_ANNOTATION, runHosts } from '../runs/attempts.ts'
 import type { RunPolicy, RunRetry } from '../runs/decide-step.ts'
 import { hashMountedSources } from '../runs/input-hash.ts'
 import type { RunIndex } from '../runs/run-index.ts'
@@ -125,7 +125,7 @@ function buildNodeView(deps: NodeViewDeps, cache: NodeSettingsCache, { node, now
     steps: effective.services.map((service) => cache.step(namespace, service)),
     hashInputs: (step) => cache.stepHash(effective, step, { addresses, request: runRequest, mounted: mountedHash }),
     recorded: node.status?.applied,
-    runs: runs.forHost(namespace, name).filter(isPhaseZeroRun),
+    runs: runs.forHost(namespace, name).filter((run) => isPhaseZeroRun(run) && isSince(run, node)),
     blockedBy: problems[0]?.message ?? firstAwaited(addressState, dnsState, machine),
     activeRun: runs.activeRun(namespace, name),
     policy,

@@ -32,6 +32,7 @@ import {
   dataPlaneServices,
 } from '../kinds/data-plane.ts'
 import type { RunnerSettings } from '../rules/inheritance.ts'
+import { provingRuns } from '../runs/attempts.ts'
 import type { RunIndex } from '../runs/run-index.ts'
 import { type OwnedSecrets, writeStatus } from '../writes.ts'
 import { memoizeByNode, renderRoleHost, renderRoleInventory, roleInventoryName } from './inventory.ts'
@@ -255,7 +256,8 @@ function roleStatus(role: DataPlaneRole, views: readonly NodeView[]): Omit<DataP
 
 /** A run can be deleted when each of its hosts has recorded its result: in the stored status, not in the view. */
 function recordedRuns(views: readonly NodeView[]): readonly string[] {
-  return views.flatMap(({ phaseZero, node }) =>
-    Object.entries(phaseZero.applied).flatMap(([step, { run }]) => [run, node.status?.applied?.[step]?.run ?? '']),
-  )
+  return views.flatMap(({ phaseZero, node }) => [
+    ...provingRuns(phaseZero.applied),
+    ...provingRuns(node.status?.applied),
+  ])
 }

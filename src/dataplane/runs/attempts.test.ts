@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ansibleRun, counted, ended } from '../../../test/data-plane.ts'
 import { HOSTS_ANNOTATION } from '../kinds/ansible-run.ts'
-import { findAttempt, HOST_INPUTS_ANNOTATION, isActiveOn, resolveApplied, runHosts } from './attempts.ts'
+import { findAttempt, HOST_INPUTS_ANNOTATION, isActiveOn, isSince, resolveApplied, runHosts } from './attempts.ts'
 
 const hosts = { a: 'hash-a', b: 'hash-b' }
 const failed = { ...counted, failures: 1 }
@@ -86,5 +86,46 @@ describe('resolveApplied', () => {
     })
     const earlier = { nova: { hash: 'x', run: 'y', at: '2026-01-02T00:00:00.000Z' } }
     expect(resolveApplied(earlier, ['nova'], 'a', [later])).toEqual(earlier)
+  })
+
+  describe('with a run of other inputs that failed later', () => {
+    const done = { nova: { hash: 'before', run: 'first', at: '2025-12-31T00:00:00.000Z' } }
+    const fails = (status: Parameters<typeof ansibleRun>[1]['status']) =>
+      resolveApplied(done, ['nova'], 'a', [ansibleRun('later', { step: 'nova', hosts, status })])['nova']
+
+    it('records the run, because it may have changed the host', () => {
+      expect(fails(ended('Failed', { hosts: { a: failed } }))?.overwrittenBy).toBe('later')
+      expect(fails(ended('TimedOut'))?.overwrittenBy).toBe('later')
+      expect(fails(ended('Unreachable', { hosts: { a: dark } }))?.overwrittenBy).toBe('later')
+    })
+
+    it('records nothing for a run that never reached the host, or that ended before', () => {
+      const never = { ok: 0, changed: 0, failures: 0, unreachable: 1 }
+      expect(fails(ended('NotStarted'))).toEqual(done.nova)
+      expect(fails(ended('Unreachable', { hosts: { a: never } }))).toEqual(done.nova)
+      const early = { hosts: { a: failed }, finishedAt: '2025-12-30T00:00:00.000Z' }
+      expect(fails(ended('Failed', early))).toEqual(done.nova)
+    })
+
+    it('keeps the record when the run is deleted, until a run succeeds', () => {
+      const recorded = { nova: { ...done.nova, overwrittenBy: 'deleted' } }
+      expect(resolveApplied(recorded, ['nova'], 'a', [])).toEqual(recorded)
+      const again = ansibleRun('again', { step: 'nova', hosts: { a: 'before' }, status: ended('Completed') })
+      expect(resolveApplied(recorded, ['nova'], 'a', [again])['nova']).toEqual({
+        hash: 'before',
+        run: 'again',
+        at: '2026-01-01T00:00:00.000Z',
+      })
+    })
+  })
+})
+
+describe('isSince', () => {
+  it('is false for a run that is older than the object', () => {
+    const run = ansibleRun('r', { step: 'nova', hosts })
+    const at = (creationTimestamp: string) => ({ metadata: { creationTimestamp } })
+    const created = { ...run, metadata: { ...run.metadata, ...at('2026-01-01T00:00:00Z').metadata } }
+    expect(isSince(created, { ...created, ...at('2026-01-01T00:00:00Z') } as typeof created)).toBe(true)
+    expect(isSince(created, { ...created, ...at('2026-01-01T00:00:01Z') } as typeof created)).toBe(false)
   })
 })

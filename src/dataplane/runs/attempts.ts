@@ -5,7 +5,7 @@
  */
 import { getOwn } from '../../api/collections.ts'
 import { asRecord } from '../../api/json.ts'
-import type { GroupVersionKind } from '../../api/object.ts'
+import type { GroupVersionKind, KubeObject } from '../../api/object.ts'
 import { type AnsibleRun, ATTEMPT_ANNOTATION, hasEnded, limitedHosts } from '../kinds/ansible-run.ts'
 import { type Applied, dataPlaneVersion } from '../kinds/data-plane.ts'
 
@@ -28,6 +28,8 @@ export interface Attempt {
   readonly finishedAt?: string
   /** Why it failed, in a few words; of one that runs, why it makes no progress. */
   readonly why?: string
+  /** It ended before it could change anything on the host. */
+  readonly isHarmless: boolean
 }
 
 type HostInputs = Readonly<Record<string, string>>
@@ -68,6 +70,11 @@ export function isPhaseZeroRun({ metadata }: AnsibleRun): boolean {
   return (metadata.ownerReferences ?? []).every(({ apiVersion }) => apiVersion === dataPlaneVersion)
 }
 
+/** A host that was removed and added again is a new one: earlier runs prove nothing for it. */
+export function isSince(run: AnsibleRun, { metadata }: KubeObject): boolean {
+  return (run.metadata.creationTimestamp ?? '~') >= (metadata.creationTimestamp ?? '')
+}
+
 /** Created by a service object of this kind. */
 export function isServiceRun({ metadata }: AnsibleRun, { apiVersion, kind }: GroupVersionKind): boolean {
   return (metadata.ownerReferences ?? []).some((owner) => owner.apiVersion === apiVersion && owner.kind === kind)
@@ -80,16 +87,26 @@ export function findAttempt(run: AnsibleRun, host: string, step: string): Attemp
   if (annotations[STEP_ANNOTATION] !== step) return undefined
   const hash = getOwn(parseRunHosts(run).inputs, host)
   if (hash === undefined) return undefined
-  const { finishedAt } = run.status?.result ?? {}
   const request = annotations[RUN_REQUEST_ANNOTATION]
-  const outcome = attemptOutcome(run, host)
-  const why = outcome === 'failed' ? failureMessage(run, host) : run.status?.running?.stalled
   return {
     run: name,
     number: Number(annotations[ATTEMPT_ANNOTATION] ?? 1),
     hash,
-    outcome,
     ...(request !== undefined && { request }),
+    ...describeOutcome(run, host),
+  }
+}
+
+function describeOutcome(
+  run: AnsibleRun,
+  host: string,
+): Pick<Attempt, 'outcome' | 'isHarmless' | 'finishedAt' | 'why'> {
+  const { finishedAt } = run.status?.result ?? {}
+  const outcome = attemptOutcome(run, host)
+  const why = outcome === 'failed' ? failureMessage(run, host) : run.status?.running?.stalled
+  return {
+    outcome,
+    isHarmless: hasEnded(run) && neverReachedHost(run, host),
     ...(finishedAt !== undefined && { finishedAt }),
     ...(why !== undefined && { why }),
   }
@@ -108,6 +125,13 @@ function attemptOutcome(run: AnsibleRun, host: string): Outcome {
   // Ansible stops a host only at its own first failure; a run that was cut short proves nothing for any host.
   const isComplete = reason === 'Failed' || reason === 'Unreachable'
   return isComplete && counts && !hasFailed(counts) && !stopsOnFirstFailure(run) ? 'succeeded' : 'failed'
+}
+
+/** True when a run that ended changed nothing on this host. */
+export function neverReachedHost({ status }: AnsibleRun, host: string): boolean {
+  if (status?.result?.reason === 'NotStarted') return true
+  const counts = getOwn(status?.result?.hosts, host)
+  return counts !== undefined && counts.unreachable > 0 && counts.ok === 0
 }
 
 function hasFailed({ failures, unreachable }: { failures: number; unreachable: number }): boolean {
@@ -137,7 +161,10 @@ export function isActiveOn(run: AnsibleRun, host: string): boolean {
   return !hasEnded(run) && runHosts(run).has(host)
 }
 
-/** What is done on a host, by step: the recorded status, and what ended runs prove beyond it. The newest proof wins. */
+/**
+ * What is done on a host, by step: the recorded status, and what ended runs prove beyond it. The newest proof wins. A
+ * later run with other inputs that failed may have changed the host before it stopped, so it is recorded, too.
+ */
 export function resolveApplied(
   recorded: Readonly<Record<string, Applied>> | undefined,
   steps: readonly string[],
@@ -146,17 +173,45 @@ export function resolveApplied(
 ): Readonly<Record<string, Applied>> {
   const applied: Record<string, Applied> = { ...recorded }
   for (const step of steps) {
-    for (const { outcome, hash, run, finishedAt, request } of findAttempts(runs, host, step)) {
-      if (outcome !== 'succeeded') continue
-      const known = applied[step]
-      if (known && (known.run === run || (known.at ?? '') >= (finishedAt ?? ''))) continue
-      applied[step] = {
-        hash,
-        run,
-        ...(finishedAt !== undefined && { at: finishedAt }),
-        ...(request !== undefined && { request }),
-      }
-    }
+    const attempts = findAttempts(runs, host, step)
+    const proof = newestProof(applied[step], attempts)
+    if (proof) applied[step] = withOverwriting(proof, attempts)
   }
   return applied
+}
+
+function newestProof(recorded: Applied | undefined, attempts: readonly Attempt[]): Applied | undefined {
+  let newest = recorded
+  for (const { outcome, hash, run, finishedAt, request } of attempts) {
+    if (outcome !== 'succeeded') continue
+    if (newest && (newest.run === run || (newest.at ?? '') >= (finishedAt ?? ''))) continue
+    newest = {
+      hash,
+      run,
+      ...(finishedAt !== undefined && { at: finishedAt }),
+      ...(request !== undefined && { request }),
+    }
+  }
+  return newest
+}
+
+function withOverwriting(proof: Applied, attempts: readonly Attempt[]): Applied {
+  const later = failuresAfter(proof, attempts).findLast(({ hash, isHarmless }) => hash !== proof.hash && !isHarmless)
+  return later ? { ...proof, overwrittenBy: later.run } : proof
+}
+
+/** The failed attempts since the last success, in order of their ends. */
+export function failuresAfter(applied: Applied | undefined, attempts: readonly Attempt[]): readonly Attempt[] {
+  const ends = ({ finishedAt }: Attempt): string => finishedAt ?? '~'
+  return attempts
+    .filter((attempt) => attempt.outcome === 'failed' && ends(attempt) > (applied?.at ?? ''))
+    .toSorted((a, b) => (ends(a) < ends(b) ? -1 : 1))
+}
+
+/** The runs that a status needs as its proofs until it is written. */
+export function provingRuns(applied: Readonly<Record<string, Applied>> | undefined): readonly string[] {
+  return Object.values(applied ?? {}).flatMap(({ run, overwrittenBy }) => [
+    run,
+    ...(overwrittenBy ? [overwrittenBy] : []),
+  ])
 }

@@ -22,6 +22,7 @@ const attempt = (number: number, outcome: Outcome, hash = 'new', agoMs = 0): Att
   number,
   hash,
   outcome,
+  isHarmless: false,
   finishedAt: new Date(noon - agoMs).toISOString(),
 })
 const old = { hash: 'old', run: 'r', request: 'monday' }
@@ -36,6 +37,34 @@ describe('decideStep', () => {
     expect(ask({ applied: { hash: 'new', run: 'r' } })).toEqual({ kind: 'done' })
     expect(ask({ applied: { hash: 'new', run: 'r' }, heldReason: 'deploy is false', blockedBy: 'x' })).toEqual({
       kind: 'done',
+    })
+  })
+
+  describe('after a run with other inputs that failed', () => {
+    const overwritten = { hash: 'new', run: 'run-new-1', at: new Date(noon - 9e6).toISOString(), overwrittenBy: 'r-2' }
+
+    it('applies the former inputs again', () => {
+      const attempts = [attempt(1, 'succeeded', 'new', 9e6), attempt(1, 'failed', 'old', 8e6)]
+      expect(ask({ applied: overwritten, attempts })).toEqual({
+        kind: 'start',
+        attempt: 2,
+        why: 'r-2 failed after it',
+      })
+    })
+
+    it('counts only failures since the last success, and stops after the last attempt', () => {
+      const before = [1, 2, 3, 4, 5, 6].map((number) => attempt(number, 'failed', 'new', 9e9))
+      expect(ask({ applied: overwritten, attempts: before })).toMatchObject({ kind: 'start', attempt: 7 })
+      const after = [7, 8, 9, 10, 11, 12].map((number) => attempt(number, 'failed', 'new', 8e6))
+      expect(ask({ applied: overwritten, attempts: [...before, ...after] })).toMatchObject({
+        kind: 'backed-off',
+        tried: 6,
+      })
+    })
+
+    it('is out of date where it is not requested', () => {
+      expect(ask({ applied: overwritten, heldReason: 'deploy is false' }).kind).toBe('out-of-date')
+      expect(ask({ applied: overwritten, policy: 'manual' }).kind).toBe('out-of-date')
     })
   })
 
@@ -93,7 +122,7 @@ describe('decideStep', () => {
       fc.record({ number: fc.integer({ min: 1, max: 9 }), outcome, hash: fc.constantFrom('new', 'old') }),
       { selector: ({ hash, number }) => `${hash} ${number}` },
     )
-    const applied = fc.constantFrom(undefined, old, { hash: 'new', run: 'r' })
+    const applied = fc.constantFrom(undefined, old, { hash: 'new', run: 'r' }, { ...old, overwrittenBy: 's' })
     const rest = fc.record({
       heldReason: fc.constantFrom(undefined, 'deploy is false'),
       policy: fc.constantFrom('auto' as const, 'manual' as const),

@@ -5,7 +5,7 @@
  * nothing.
  */
 import type { Applied } from '../kinds/data-plane.ts'
-import type { Attempt } from './attempts.ts'
+import { type Attempt, failuresAfter } from './attempts.ts'
 
 /** `auto`: changed inputs run. `manual`: after the first deployment they wait for a run request. */
 export type RunPolicy = 'auto' | 'manual'
@@ -49,7 +49,7 @@ export type RunDecision =
   | { readonly kind: 'pause'; readonly ms: number; readonly attempt: Attempt; readonly tried: number }
   /** It is not requested, and was never done. */
   | { readonly kind: 'held'; readonly why: string }
-  /** It was done with other inputs, and applying the new ones is not requested. */
+  /** Other inputs were applied last, and applying the current ones is not requested. */
   | { readonly kind: 'out-of-date'; readonly why: string }
   /** It failed as often as allowed. */
   | { readonly kind: 'backed-off'; readonly attempt: Attempt; readonly tried: number }
@@ -61,11 +61,11 @@ export function decideStep(inputs: StepInputs): RunDecision {
     const { run, why } = running
     return { kind: 'running', run, ...(why !== undefined && { why }) }
   }
-  if (applied?.hash === desiredHash) return { kind: 'done' }
+  if (applied?.hash === desiredHash && applied.overwrittenBy === undefined) return { kind: 'done' }
   const held = notRequested(inputs)
   if (held) return held
-  const failed = attempts.filter(({ hash, outcome }) => hash === desiredHash && outcome === 'failed')
-  const last = failed.toSorted((a, b) => a.number - b.number).at(-1)
+  const failed = failuresAfter(applied, attempts).filter(({ hash }) => hash === desiredHash)
+  const last = failed.at(-1)
   if (last && failed.length >= inputs.retry.attempts) {
     return { kind: 'backed-off', attempt: last, tried: failed.length }
   }
@@ -87,7 +87,9 @@ function startAttempt({ attempts, desiredHash, applied }: StepInputs, last: Atte
   const numbers = attempts.filter(({ hash }) => hash === desiredHash).map(({ number }) => number)
   const attempt = Math.max(0, ...numbers) + 1
   if (last) return { kind: 'start', attempt, why: `attempt ${attempt}` }
-  return { kind: 'start', attempt, why: applied ? 'its inputs changed' : 'first run' }
+  if (!applied) return { kind: 'start', attempt, why: 'first run' }
+  const isReturn = applied.hash === desiredHash
+  return { kind: 'start', attempt, why: isReturn ? `${applied.overwrittenBy} failed after it` : 'its inputs changed' }
 }
 
 function remainingPause({ finishedAt }: Attempt, failures: number, { retry, now }: StepInputs): number {

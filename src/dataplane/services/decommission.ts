@@ -4,7 +4,6 @@
  *
  * The host comes first: a nova-compute that still runs would register itself again.
  */
-import { getOwn } from '../../api/collections.ts'
 import { type Condition, objectKey } from '../../api/object.ts'
 import { conditionForFinding, readyCondition, worstSeverity } from '../../controllers/kit/conditions.ts'
 import { ignoreNotFound, type Writer } from '../../controllers/kit/writes.ts'
@@ -16,7 +15,7 @@ import { decommissionUnknown, instancesRunning } from '../findings/data-plane.ts
 import type { AnsibleRun } from '../kinds/ansible-run.ts'
 import { type NovaCell, novaCells } from '../kinds/nova.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
-import { findAttempts, resolveApplied } from '../runs/attempts.ts'
+import { findAttempts, neverReachedHost, resolveApplied } from '../runs/attempts.ts'
 import {
   type Clearing,
   clearingCondition,
@@ -93,22 +92,14 @@ async function writeCondition(
 }
 
 /** A failed or active run may have left something on the host; a service that never reached it did not. */
-function mayBeOnHost(
-  { runs }: DecommissionDeps,
-  definition: ServiceDefinition,
-  { metadata, spec, status }: ServiceObject,
-): boolean {
+function mayBeOnHost({ runs }: DecommissionDeps, definition: ServiceDefinition, service: ServiceObject): boolean {
+  const { metadata, spec, status } = service
   if (Object.keys(status?.applied ?? {}).length > 0) return true
-  const { namespace = '', name, uid } = metadata
+  const { name, uid } = metadata
   const host = spec.dataplaneNodeName ?? name
-  return serviceRuns(runs, definition, namespace, host).some(
+  return serviceRuns(runs, definition, service, host).some(
     (run) => run.metadata.ownerReferences?.some((owner) => owner.uid === uid) && !neverReachedHost(run, host),
   )
-}
-
-function neverReachedHost({ status }: AnsibleRun, host: string): boolean {
-  const counts = getOwn(status?.result?.hosts, host)
-  return counts !== undefined && counts.unreachable > 0 && counts.ok === 0
 }
 
 function resolveComputeHost(
@@ -151,7 +142,7 @@ async function clearHost(
   const request = state.nodeView?.runRequest
   const step = `${definition.name}-${DECOMMISSION_PLAYBOOK}`
   const hash = hashInputs({ step, uid, request })
-  const ownRuns = serviceRuns(runs, definition, namespace, host)
+  const ownRuns = serviceRuns(runs, definition, service, host)
   const blockedBy = blockReason(state)
   const decision = decideStep({
     desiredHash: hash,

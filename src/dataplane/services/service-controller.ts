@@ -22,7 +22,7 @@ import { type AnsibleRun, ansibleRuns, limitedHosts } from '../kinds/ansible-run
 import { type Applied, dataPlaneNodes, dataPlaneRoles } from '../kinds/data-plane.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
 import type { NodeViews } from '../nodes/node-view.ts'
-import { resolveApplied } from '../runs/attempts.ts'
+import { provingRuns, resolveApplied } from '../runs/attempts.ts'
 import type { RunRetry } from '../runs/decide-step.ts'
 import type { RunIndex } from '../runs/run-index.ts'
 import type { ConfigFiles } from '../service-definitions/config-files.ts'
@@ -135,14 +135,14 @@ async function reconcileService(
 ): Promise<ReconcileResult | undefined> {
   const { runs, ownedSecrets } = deps
   const { signal, clock } = context
-  const { namespace = '', name, uid = '' } = service.metadata
+  const { name, uid = '' } = service.metadata
   const now = clock.now()
   const state = await gatherServiceState(deps, definition, service, now, signal)
   const config = state.facts && buildServiceConfig(definition, service, state.facts)
   let configReady = configCondition(state, config)
   const host = service.spec.dataplaneNodeName ?? name
   const stepNames = definition.steps.map((step) => step.name)
-  const ownRuns = serviceRuns(runs, definition, namespace, host)
+  const ownRuns = serviceRuns(runs, definition, service, host)
   const applied = resolveApplied(service.status?.applied, stepNames, host, ownRuns)
   const blockedBy = state.blockedBy ?? configBlock(deps.env, definition, service, configReady)
   const steps = decideSteps(deps, definition, service, { state, applied, blockedBy, host, now })
@@ -164,7 +164,7 @@ async function reconcileService(
     fields: serviceStatus(service, steps, registration.applied),
   }
   await writeStatus(deps.statusWriter, deps.caches.serviceObjects(definition), service, status, context)
-  await runs.prune(uid, () => Object.values(registration.applied).map(({ run }) => run), signal)
+  await runs.prune(uid, () => provingRuns(registration.applied), signal)
   const pauses = steps.flatMap(({ decision }) => (decision.kind === 'pause' ? [decision.ms] : []))
   const delays = [
     ...pauses,

@@ -13,7 +13,7 @@ import type { ServiceObject } from '../kinds/service-object.ts'
 import { DEPLOYMENT_READY, decisionCondition, isProgressing } from '../nodes/node-status.ts'
 import type { RunnerSettings } from '../rules/inheritance.ts'
 import { checkServiceObject } from '../rules/service-object.ts'
-import { findAttempts, isServiceRun } from '../runs/attempts.ts'
+import { findAttempts, isServiceRun, isSince } from '../runs/attempts.ts'
 import { decideStep, type RunDecision, type RunRetry } from '../runs/decide-step.ts'
 import { hashInputs } from '../runs/input-hash.ts'
 import type { RunIndex } from '../runs/run-index.ts'
@@ -103,7 +103,7 @@ export function decideSteps(
 ): readonly ServiceStepState[] {
   const { namespace = '' } = service.metadata
   const { nodeView } = state
-  const ownRuns = serviceRuns(runs, definition, namespace, host)
+  const ownRuns = serviceRuns(runs, definition, service, host)
   const hashedInputs = resolveInputs(service, state)
   let { blockedBy } = inputs
   return definition.steps.map((step): ServiceStepState => {
@@ -127,14 +127,15 @@ export function decideSteps(
   })
 }
 
-/** Runs for this host that objects of this service created. */
+/** Runs for this host that objects of this kind created since this one exists. */
 export function serviceRuns(
   runs: Pick<RunIndex, 'forHost'>,
   { annotation }: ServiceDefinition,
-  namespace: string,
+  service: ServiceObject,
   host: string,
 ): readonly AnsibleRun[] {
-  return runs.forHost(namespace, host).filter((run) => isServiceRun(run, annotation.kind))
+  const { namespace = '' } = service.metadata
+  return runs.forHost(namespace, host).filter((run) => isServiceRun(run, annotation.kind) && isSince(run, service))
 }
 
 /** Undefined while some of them are missing. */

@@ -116,6 +116,44 @@ describe('phase 0', () => {
     await until(dataPlaneNodes, 'n', 'Ready', 'True')
   })
 
+  it('applies the former inputs again when a run with others failed after them', async () => {
+    await sshKey()
+    const withSetting = (value: string): object => ({
+      spec: { nodeTemplate: { ansibleVars: `setting: ${value}` } },
+    })
+    const firstVars = { nodeTemplate: { ...nodeTemplate, ansibleVars: 'setting: right' } }
+    await create(dataPlaneRole('r', { ...deploying, ...firstVars, services: ['install-os'] }))
+    await create(dataPlaneNode('n', { role: 'r', ansibleHost: '192.168.122.1' }))
+    await until(dataPlaneNodes, 'n', 'Ready', 'True')
+    const failed = { ok: 1, changed: 1, failures: 1, unreachable: 0 }
+    at.play = () => ({ reason: 'Failed', message: 'wrong', hosts: { n: failed } })
+    await patch(dataPlaneRoles, 'r', withSetting('wrong'))
+    await until(dataPlaneNodes, 'n', 'Ready', 'False')
+    const overwritten = async (): Promise<string | undefined> =>
+      ((await get(dataPlaneNodes, 'n')) as DataPlaneNode).status?.applied?.['install-os']?.overwrittenBy
+    await expect.poll(overwritten, soon).toBe(at.executor.recorded.at(-1)?.run)
+    at.play = () => ({})
+    await patch(dataPlaneRoles, 'r', withSetting('right'))
+    await until(dataPlaneNodes, 'n', 'Ready', 'True')
+    expect(await overwritten()).toBeUndefined()
+    expect(ran()).toEqual(['install-os n', 'install-os n', 'install-os n'])
+  })
+
+  it('runs again on a node that was deleted and created again', async () => {
+    await sshKey()
+    await create(dataPlaneRole('r', { ...deploying, services: ['install-os'] }))
+    const node = dataPlaneNode('n', { role: 'r', ansibleHost: '192.168.122.1' })
+    await create(node)
+    await until(dataPlaneNodes, 'n', 'Ready', 'True')
+    await cluster.client.delete({ ...dataPlaneNodes, namespace: at.namespace, name: 'n' })
+    await expect.poll(() => get(dataPlaneNodes, 'n'), soon).toBeUndefined()
+    // Times of the API server have whole seconds.
+    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    await create(node)
+    await until(dataPlaneNodes, 'n', 'Ready', 'True')
+    expect(ran()).toEqual(['install-os n', 'install-os n'])
+  })
+
   it('of a node that is added later runs, although the role is done', async () => {
     await sshKey()
     await create(dataPlaneRole('r', { ...deploying, services: ['install-os'] }))
