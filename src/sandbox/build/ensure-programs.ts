@@ -110,7 +110,7 @@ function buildNotice(wanted: readonly { readonly name: string }[], resumed: bool
     text:
       `${resumed ? 'Continuing the build of' : 'Building'} ${names} from pinned sources into ` +
       `${path.join(paths.cache, 'programs')}, because the sandbox runs the real programs. ` +
-      'This is done once; a full build takes about 8 minutes on two idle cores. STACKLOOM_ENVTEST=official downloads ' +
+      'This is done once; a full build takes 4 to 8 minutes on two idle cores. STACKLOOM_ENVTEST=official downloads ' +
       'the API server and etcd instead.',
   }
 }
