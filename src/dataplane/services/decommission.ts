@@ -12,7 +12,6 @@ import type { ReconcileContext, ReconcileResult } from '../../kube/controller.ts
 import type { Runtime } from '../../kube/runtime.ts'
 import type { DataPlaneCaches } from '../caches.ts'
 import { decommissionUnknown, instancesRunning } from '../findings/data-plane.ts'
-import type { AnsibleRun } from '../kinds/ansible-run.ts'
 import { type NovaCell, novaCells } from '../kinds/nova.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
 import { findAttempts, neverReachedHost, resolveApplied } from '../runs/attempts.ts'
