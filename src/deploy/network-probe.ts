@@ -21,7 +21,7 @@ import {
   renderProbe,
 } from '../render/probe-pods.ts'
 import { probeLeftover } from '../verify/findings/probe-findings.ts'
-import { evaluateProbes, type FailedProbe } from '../verify/probe/probe-results.ts'
+import { CHECK_PROBE_PODS, evaluateProbes, type FailedProbe } from '../verify/probe/probe-results.ts'
 import { formatPodLocation, type ProbePod, probeTasks } from '../verify/probe/probe-tasks.ts'
 import type { CheckResult } from '../verify/verify.ts'
 import { FIELD_MANAGER } from './object-changes.ts'
@@ -130,7 +130,12 @@ async function runProbes(
         runs.push(await runProbe(plan, pod, pods, deps))
       } catch (thrown) {
         deps.stop.throwIfAborted()
-        failed.push({ cloud: pod.cloud, from: formatPodLocation(pod), reason: formatError(thrown) })
+        failed.push({
+          cloud: pod.cloud,
+          from: formatPodLocation(pod),
+          reason: formatError(thrown),
+          remedy: CHECK_PROBE_PODS,
+        })
       }
     }
   }
@@ -192,7 +197,7 @@ function placeProbes(plan: Plan, objects: readonly KubeObject[], live: readonly 
     const probe: ProbePod = { cloud, network, node, namespace, name, addresses, gateways }
     const isRunning = getString(found, 'status', 'phase') === 'Running'
     if (isRunning && (addresses.length > 0 || isBridgeProbe(pod))) pods.push(probe)
-    else missing.push({ cloud, from: formatPodLocation(probe), reason: pendingReason(found) })
+    else missing.push({ cloud, from: formatPodLocation(probe), reason: pendingReason(found), remedy: CHECK_PROBE_PODS })
   }
   return { pods, missing }
 }

@@ -31,12 +31,21 @@ export async function attachPods(
   const failed: FailedProbe[] = []
   await forEachPod(nodes, pods, async (node, pod) => {
     if (pod.addresses.length === 0 && 'gateways' in pod) {
-      failed.push({ cloud: pod.cloud, from: formatPodLocation(pod), reason: 'its span for pods has no address left' })
+      const reason = 'its span for pods has no address left'
+      failed.push({
+        cloud: pod.cloud,
+        from: formatPodLocation(pod),
+        reason,
+        remedy: 'make the span `pods` of its network larger',
+      })
       return
     }
     const { code, output } = await node.agent.run(attachScript(pod), { signal })
     if (code === 0) attached.add(pod)
-    else failed.push({ cloud: pod.cloud, from: formatPodLocation(pod), reason: cniError(output) })
+    else {
+      const remedy = 'correct what prevents the attachment (SL9312 of the same pod)'
+      failed.push({ cloud: pod.cloud, from: formatPodLocation(pod), reason: cniError(output), remedy })
+    }
   })
   return { attached: pods.filter((pod) => attached.has(pod)), failed }
 }

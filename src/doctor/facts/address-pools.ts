@@ -120,18 +120,29 @@ export function lowestFreeAddress(pool: Pool, held: ReadonlySet<string>): string
 
 /** The cloud of a pool: from the plan, from its name, or from the only network that contains its addresses. */
 export function poolOwner(pool: Pool, cluster: ClusterState): string | undefined {
-  return cluster.derive(poolOwners).get(pool.name)
+  return cluster.derive(poolOwners).get(pool.name)?.namespace
 }
 
-function poolOwners(cluster: ClusterState): ReadonlyMap<string, string> {
+/** The owner is the cloud whose network has the pool's ranges: neither the plan nor its name says that the pool is the cloud's. */
+export function isOwnerGuessed(pool: Pool, cluster: ClusterState): boolean {
+  return cluster.derive(poolOwners).get(pool.name)?.isGuessed ?? false
+}
+
+interface PoolOwner {
+  readonly namespace: string
+  readonly isGuessed: boolean
+}
+
+function poolOwners(cluster: ClusterState): ReadonlyMap<string, PoolOwner> {
   const planned = (cluster.plan?.clouds ?? []).flatMap(({ namespace, networks }) =>
     networks.flatMap(({ pool }) => (pool === undefined ? [] : [[pool, namespace] as const])),
   )
   const byPlan = new Map(planned)
   return new Map(
     cluster.derive(pools).flatMap((pool) => {
-      const owner = byPlan.get(pool.name) ?? cloudByPrefix(pool.name, cluster) ?? ownerByNetwork(pool, cluster)
-      return owner === undefined ? [] : [[pool.name, owner] as const]
+      const known = byPlan.get(pool.name) ?? cloudByPrefix(pool.name, cluster)
+      const namespace = known ?? ownerByNetwork(pool, cluster)
+      return namespace === undefined ? [] : [[pool.name, { namespace, isGuessed: known === undefined }] as const]
     }),
   )
 }

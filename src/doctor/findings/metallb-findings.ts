@@ -1,6 +1,12 @@
 /** SL9520 to SL9539: MetalLB's pools and advertisements. */
 import { problem } from '../../errors/finding.ts'
 
+const editPool = (pool: string, metallb: string): string =>
+  `kubectl -n ${metallb} edit ipaddresspools.metallb.io ${pool}`
+
+const limitPool = (pool: string, namespace: string, metallb: string): string =>
+  `kubectl -n ${metallb} patch ipaddresspools.metallb.io ${pool} --type=merge -p '{"spec":{"autoAssign":false,"serviceAllocation":{"namespaces":["${namespace}"]}}}'`
+
 export const samePoolName = problem<{ pool: string; holder: string; losers: readonly string[]; ranges: string }>({
   code: 'SL9520',
   severity: 'error',
@@ -17,13 +23,16 @@ export const wrongRange = problem<{
   services: readonly string[]
   scope: readonly string[]
   metallb: string
+  isGuessed: boolean
 }>({
   code: 'SL9521',
   severity: 'error',
-  message: ({ pool, owner, taker, services, scope }) =>
-    `${taker} has addresses of pool ${pool}, which belongs to ${owner} (${services.join(', ')}): ${scope.length === 0 ? 'the pool has no serviceAllocation.namespaces, so it serves every namespace' : `its serviceAllocation.namespaces is ${scope.join(', ')}`}`,
-  remedy: ({ pool, owner, metallb }) =>
-    `kubectl -n ${metallb} patch ipaddresspools.metallb.io ${pool} --type=merge -p '{"spec":{"autoAssign":false,"serviceAllocation":{"namespaces":["${owner}"]}}}'; the Service loses the address immediately, so set its own pool in its control plane first`,
+  message: ({ pool, owner, taker, services, scope, isGuessed }) =>
+    `${taker} has addresses of pool ${pool}, which ${isGuessed ? `is in a network of ${owner}` : `belongs to ${owner}`} (${services.join(', ')}): ${scope.length === 0 ? 'the pool has no serviceAllocation.namespaces, so it serves every namespace' : `its serviceAllocation.namespaces is ${scope.join(', ')}`}`,
+  remedy: ({ pool, owner, metallb, isGuessed }) =>
+    isGuessed
+      ? `if ${pool} is not the pool of ${owner}, give it ranges outside the cloud's networks: ${editPool(pool, metallb)}; otherwise ${limitPool(pool, owner, metallb)}; the Service loses the address immediately`
+      : `${limitPool(pool, owner, metallb)}; the Service loses the address immediately, so set its own pool in its control plane first`,
 })
 
 export const manyRanges = problem<{
@@ -45,7 +54,7 @@ export const poolsOverlap = problem<{ pool: string; other: string; range: string
   severity: 'error',
   message: ({ pool, other, range }) => `pools ${pool} and ${other} both contain ${range}`,
   remedy: ({ pool, other, metallb }) =>
-    `remove the range from the pool that does not own it: kubectl -n ${metallb} edit ipaddresspools.metallb.io ${pool} (or ${other})`,
+    `remove the range from the pool that does not own it: ${editPool(pool, metallb)} (or ${other})`,
 })
 
 export const configurationRefused = problem<{ program: string; reason: string }>({
@@ -55,15 +64,25 @@ export const configurationRefused = problem<{ program: string; reason: string }>
   remedy: () => 'correct the object in the message; until then changes of pools and advertisements have no effect',
 })
 
-export const openPool = problem<{ pool: string; owner: string; metallb: string; why: 'no scope' | 'empty selector' }>({
+export const openPool = problem<{
+  pool: string
+  owner: string
+  metallb: string
+  why: 'no scope' | 'empty selector'
+  isGuessed: boolean
+}>({
   code: 'SL9525',
   severity: 'warning',
-  message: ({ pool, owner, why }) =>
-    why === 'no scope'
-      ? `pool ${pool} of ${owner} has no serviceAllocation.namespaces: any Service of the cluster can get its addresses`
-      : `pool ${pool} of ${owner} has namespaceSelectors that match no namespace: MetalLB then serves every namespace`,
-  remedy: ({ pool, owner, metallb }) =>
-    `kubectl -n ${metallb} patch ipaddresspools.metallb.io ${pool} --type=merge -p '{"spec":{"autoAssign":false,"serviceAllocation":{"namespaces":["${owner}"]}}}'`,
+  message: ({ pool, owner, why, isGuessed }) => {
+    const ofCloud = isGuessed ? `pool ${pool}, which is in a network of ${owner},` : `pool ${pool} of ${owner}`
+    return why === 'no scope'
+      ? `${ofCloud} has no serviceAllocation.namespaces: any Service of the cluster can get its addresses`
+      : `${ofCloud} has namespaceSelectors that match no namespace: MetalLB then serves every namespace`
+  },
+  remedy: ({ pool, owner, metallb, isGuessed }) =>
+    isGuessed
+      ? `set serviceAllocation.namespaces to the namespaces that the pool is for, and its ranges outside the networks of ${owner} if another team has it: ${editPool(pool, metallb)}`
+      : limitPool(pool, owner, metallb),
 })
 
 export const notAdvertised = problem<{ pool: string; services: number; metallb: string }>({

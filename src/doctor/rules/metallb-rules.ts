@@ -13,6 +13,7 @@ import {
   cloudByPrefix,
   findPoolByAddress,
   formatRanges,
+  isOwnerGuessed,
   L2,
   POOL,
   type Pool,
@@ -113,6 +114,7 @@ const wrongRange = rule({
           services: services.map(({ object, assigned }) => `${object.metadata.name} ${assigned.join(' ')}`),
           scope: pool.namespaces,
           metallb: metallbNamespace(pool),
+          isGuessed: isOwnerGuessed(pool, cluster),
         },
       }))
     }),
@@ -207,7 +209,10 @@ const openPool = rule({
       const open = pool.namespaces.length === 0 && pool.serviceSelectors.length === 0
       if (owner === undefined || !open || (pool.openBySelector && !cluster.knows('Namespace'))) return []
       const why = pool.openBySelector ? ('empty selector' as const) : ('no scope' as const)
-      return [{ about: pool.object, facts: { pool: pool.name, owner, metallb: metallbNamespace(pool), why } }]
+      const isGuessed = isOwnerGuessed(pool, cluster)
+      return [
+        { about: pool.object, facts: { pool: pool.name, owner, metallb: metallbNamespace(pool), why, isGuessed } },
+      ]
     }),
 })
 

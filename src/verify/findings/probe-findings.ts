@@ -70,11 +70,11 @@ export const vipClosed = problem<{ cloud: string; slot: string; address: string;
   remedy: ({ cloud }) => `run stackloom status --cloud ${cloud} to see whether the service is ready`,
 })
 
-export const probeMissing = problem<{ from: string; reason: string }>({
+export const probeMissing = problem<{ from: string; reason: string; remedy: string }>({
   code: 'SL9108',
   severity: 'error',
   message: ({ from, reason }) => `the probe of ${from} has no result: ${reason}`,
-  remedy: () => 'check the events of its pod; on OpenShift its ServiceAccount needs the SCC from the guide',
+  remedy: ({ remedy }) => remedy,
 })
 
 export const probeLeftover = problem<{ namespace: string; reason: string }>({

@@ -182,7 +182,7 @@ describe('an accepted finding of a probe', () => {
   })
 
   it('lets a probe without result count as tested', () => {
-    const missing = [{ cloud: 'rhoso1', from: 'rhoso1/storage on worker-0', reason: 'no pod' }]
+    const missing = [{ cloud: 'rhoso1', from: 'rhoso1/storage on worker-0', reason: 'no pod', remedy: 'create it' }]
     expect(isProved(evaluateProbes(plan, well, missing))).toBe(false)
     expect(isProved(evaluateProbes(accepting('SL9108'), well, missing))).toBe(true)
   })
@@ -366,7 +366,7 @@ describe('probes of a cloud with IPv6', () => {
 })
 
 describe('probes without a result', () => {
-  const unprobed = { cloud: 'rhoso1', from: 'rhoso1/storage on worker-0', reason: 'the pod is Pending' }
+  const unprobed = { cloud: 'rhoso1', from: 'rhoso1/storage on worker-0', reason: 'the pod is Pending', remedy: 'wait' }
   const cut = { ...probing(first), output: 'mtu 1500\nping,172.1' }
   const verdicts = (results: readonly CheckResult[]) =>
     Object.fromEntries(results.filter(({ cloud }) => cloud === 'rhoso1').map(({ id, verdict }) => [id, verdict]))

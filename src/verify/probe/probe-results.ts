@@ -40,7 +40,12 @@ export interface FailedProbe {
   /** `rhoso1/storage on worker-2`. */
   readonly from: string
   readonly reason: string
+  readonly remedy: string
 }
+
+/** The remedy for pods of the cluster; a rehearsal has its own. */
+export const CHECK_PROBE_PODS =
+  'check the events of its pod; on OpenShift its ServiceAccount needs the SCC from the guide'
 
 export interface Answer {
   readonly pod: ProbePod
@@ -64,13 +69,16 @@ export function evaluateProbes(
     const answers = everything.filter(({ pod }) => pod.cloud === name)
     const missing = unprobed.filter(({ cloud }) => cloud === name)
     const isUntested = answers.length === 0 && missing.length === 0
-    const absent = [...missing, ...(isUntested ? [{ from: name, reason: 'no probe of the cloud has run' }] : [])]
+    const absent = [
+      ...missing,
+      ...(isUntested ? [{ from: name, reason: 'no probe of the cloud has run', remedy: CHECK_PROBE_PODS }] : []),
+    ]
     const probes = new Set(answers.map(({ pod }) => pod.name)).size
     return probeChecks.map(({ id, title, promise, tests, judge }): CheckResult => {
       const findings = applyAcceptances(judge(answers, name, site), accept)
       const gaps = applyAcceptances(
         [
-          ...absent.map(({ from, reason }) => finding(probeMissing, { from, reason })),
+          ...absent.map(({ from, reason, remedy }) => finding(probeMissing, { from, reason, remedy })),
           ...parsed
             .filter(({ pod }) => pod.cloud === name)
             .flatMap(({ pod, open }) =>

@@ -91,6 +91,18 @@ export const metallbStates: readonly State[] = [
     says: ['namespaces is openstack, openstack2'],
   },
   {
+    rule: 'metallb/wrong-range',
+    when: "another team's pool is in a network of a cloud, and its own Service has an address",
+    objects: having(
+      pool('shared', ['172.17.0.95-172.17.0.99'], ['web']),
+      l2('shared', ['shared'], ['enp6s0.20']),
+      service('web/shop', { ip: '172.17.0.95' }),
+    ),
+    about: 'IPAddressPool metallb-system/shared',
+    says: ['which is in a network of openstack', 'if shared is not the pool of openstack', 'outside the cloud'],
+    never: ['belongs to'],
+  },
+  {
     rule: 'metallb/one-pool-many-ranges',
     when: 'one pool has a range for each of two clouds',
     objects: having(
@@ -168,6 +180,14 @@ export const metallbStates: readonly State[] = [
     objects: having(pool('openstack-internalapi', ['172.17.0.80-172.17.0.90'])),
     about: 'IPAddressPool metallb-system/openstack-internalapi',
     says: ['any Service of the cluster', '"namespaces":["openstack"]'],
+  },
+  {
+    rule: 'metallb/open-pool',
+    when: "another team's pool is in a network of a cloud",
+    objects: having(pool('shared', ['172.17.0.95-172.17.0.99'])),
+    about: 'IPAddressPool metallb-system/shared',
+    says: ['pool shared, which is in a network of openstack, has no', 'if another team has it', 'edit ipaddresspools'],
+    never: ['"namespaces":'],
   },
   {
     rule: 'metallb/open-pool',
