@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { count, isSoak } from '../../test/counts.ts'
 import { type EventLoopMeter, eventLoopMeter, measureEventLoopArgs } from '../../tools/event-loop.ts'
 import { createAuthority } from '../pki/authority.ts'
+import { readCredentialFolder } from '../pki/watch-credentials.ts'
 import { serveAdmission } from './admission-server.ts'
 import { serveHealth } from './health-server.ts'
 
@@ -83,13 +84,12 @@ describe('the servers of the operator', () => {
   async function serving<T>(attack: (port: number) => Promise<T>, more: { totalBodyLimit?: number } = {}): Promise<T> {
     errors.length = 0
     const control = new AbortController()
-    const files = { certificateFile: path.join(folder, 'tls.crt'), privateKeyFile: path.join(folder, 'tls.key') }
     const server = await serveAdmission(
       {
         host: '127.0.0.1',
         port: 0,
         handlers: { [target]: () => ({ allowed: true }) },
-        credentials: files,
+        credentials: { read: () => readCredentialFolder(folder) },
         graceMs: 0,
         log: ({ level, message, reason }) => void (level === 'error' && errors.push(`${message}: ${String(reason)}`)),
         ...more,

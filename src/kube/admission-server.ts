@@ -10,7 +10,7 @@ import { createServer, type Server } from 'node:https'
 import { type Clock, systemClock } from '../clock/clock.ts'
 import { formatError } from '../errors/failure.ts'
 import type { Credentials } from '../pki/authority.ts'
-import { type CredentialFiles, watchCredentials } from '../pki/watch-credentials.ts'
+import { watchCredentials } from '../pki/watch-credentials.ts'
 import {
   type AdmissionHandler,
   type AdmissionObserver,
@@ -29,8 +29,8 @@ export interface AdmissionServerOptions {
   readonly handlers: Readonly<Record<string, AdmissionHandler>>
   /** Pages that are no webhooks, by path. */
   readonly pages?: Readonly<Record<string, (request: IncomingMessage, response: ServerResponse) => Promise<void>>>
-  /** The files are polled; a new pair is used from the next handshake on. */
-  readonly credentials: CredentialFiles & { readonly pollMs?: number }
+  /** Polled; a new pair is used from the next handshake on. */
+  readonly credentials: { readonly read: () => Promise<Credentials>; readonly pollMs?: number }
   /** Limit for a handler; the API server may request a shorter one. */
   readonly timeoutMs?: number
   readonly bodyLimit?: number

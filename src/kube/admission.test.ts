@@ -6,6 +6,7 @@ import path from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Authority, createAuthority } from '../pki/authority.ts'
+import { readCredentialFolder } from '../pki/watch-credentials.ts'
 import { type AdmissionHandler, formatReview, parseReview } from './admission.ts'
 import { type AdmissionServerOptions, serveAdmission } from './admission-server.ts'
 import type { LogEntry } from './log.ts'
@@ -130,11 +131,7 @@ describe('the admission server', () => {
     more: Partial<AdmissionServerOptions> = {},
     control = new AbortController(),
   ) {
-    const credentials = {
-      certificateFile: path.join(folder, 'tls.crt'),
-      privateKeyFile: path.join(folder, 'tls.key'),
-      pollMs: 10,
-    }
+    const credentials = { read: () => readCredentialFolder(folder), pollMs: 10 }
     const entries: LogEntry[] = []
     const finished: string[] = []
     const server = await serveAdmission(

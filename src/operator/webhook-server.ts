@@ -3,8 +3,7 @@
  *
  * The certificate is checked regularly; a new authority is registered with the API server.
  */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { KubeObject } from '../api/object.ts'
 import { systemClock } from '../clock/clock.ts'
@@ -16,8 +15,9 @@ import { metricsPage } from '../kube/health-server.ts'
 import type { Log } from '../kube/log.ts'
 import type { Metrics } from '../kube/metrics.ts'
 import { createAuthorize } from '../kube/token-review.ts'
-import type { CredentialFiles } from '../pki/watch-credentials.ts'
-import { ensureServingCertificate } from '../webhooks/serving-certificate.ts'
+import type { Credentials } from '../pki/authority.ts'
+import { readCredentialFolder } from '../pki/watch-credentials.ts'
+import { ensureServingCertificate, type ServingCertificate } from '../webhooks/serving-certificate.ts'
 import {
   caBundleConfigurations,
   type Webhook,
@@ -53,17 +53,17 @@ export async function serveObserverMetrics(
   const { certDir, bind: host, webhookPort: port, certificateCheckMs: pollMs = 10_000 } = options
   if (certDir === undefined) return undefined
   const pages = { '/metrics': metricsPage(metrics, createAuthorize({ client, clock: systemClock })) }
-  const credentials = { ...credentialFiles(certDir), pollMs }
+  const credentials = { read: () => readCredentialFolder(certDir), pollMs }
   const server = await serveAdmission({ host, port, handlers: {}, pages, credentials, log }, signal)
   log({ level: 'info', message: 'metrics are served over HTTPS', port: server.port })
   return server
 }
 
-/** Undefined when no webhooks are requested. `stopped` resolves when the server is closed and the key is deleted. */
+/** Undefined when no webhooks are requested. `stopped` resolves when the server is closed. */
 export async function serveWebhooks(
   deps: WebhookServerDeps,
   signal: AbortSignal,
-): Promise<{ readonly stopped: Promise<void> } | undefined> {
+): Promise<{ readonly stopped: Promise<unknown> } | undefined> {
   const { client, options, handlers, metrics, log, namespace } = deps
   const target = webhookTarget(options, namespace)
   if (!target) {
@@ -78,7 +78,7 @@ export async function serveWebhooks(
       port: options.webhookPort,
       handlers,
       pages: { '/metrics': metricsPage(metrics, createAuthorize({ client, clock: systemClock })) },
-      credentials: { ...keys.files, pollMs: Math.min(checkMs, 10_000) },
+      credentials: { read: keys.read, pollMs: Math.min(checkMs, 10_000) },
       log,
       observer: metrics.admission,
       closing: deps.closing,
@@ -104,7 +104,7 @@ export async function serveWebhooks(
       }
     }
   })()
-  return { stopped: Promise.all([server.stopped, checking]).then(keys.remove) }
+  return { stopped: Promise.all([server.stopped, checking]) }
 }
 
 function webhookTarget({ webhookUrl, webhookService }: OperatorOptions, namespace: string): WebhookTarget | undefined {
@@ -140,12 +140,12 @@ async function requireInstalled(
 }
 
 interface ServingKeys {
-  readonly files: CredentialFiles
-  /** Renews the files if needed, and returns the CA to trust. */
+  readonly read: () => Promise<Credentials>
+  /** Renews the certificate if needed, and returns the CA to trust. */
   readonly authority: () => Promise<string>
-  readonly remove: () => Promise<void>
 }
 
+/** The private key is in the Secret and in memory only: a folder would stay when this process is killed. */
 async function prepareCredentials(
   target: WebhookTarget,
   { client, namespace, options }: WebhookServerDeps,
@@ -154,23 +154,17 @@ async function prepareCredentials(
   const { certDir } = options
   if (certDir !== undefined) {
     const authority = (): Promise<string> => readFile(path.join(certDir, 'ca.crt'), 'utf8')
-    return { files: credentialFiles(certDir), authority, remove: async () => {} }
+    return { read: () => readCredentialFolder(certDir), authority }
   }
-  const folder = await mkdtemp(path.join(tmpdir(), 'stackloom-webhook-'))
-  const files = credentialFiles(folder)
+  const hosts = servingHosts(target)
+  const ensure = (): Promise<ServingCertificate> =>
+    ensureServingCertificate({ client, namespace, hosts, now: systemClock.now, signal })
+  let current = await ensure()
   const authority = async (): Promise<string> => {
-    const hosts = servingHosts(target)
-    const issued = await ensureServingCertificate({ client, namespace, hosts, now: systemClock.now, signal })
-    await writeFile(files.privateKeyFile, issued.privateKey, { mode: 0o600 })
-    await writeFile(files.certificateFile, issued.certificate)
-    return issued.authority
+    current = await ensure()
+    return current.authority
   }
-  await authority()
-  return { files, authority, remove: () => rm(folder, { recursive: true, force: true }) }
-}
-
-function credentialFiles(folder: string): CredentialFiles {
-  return { certificateFile: path.join(folder, 'tls.crt'), privateKeyFile: path.join(folder, 'tls.key') }
+  return { read: async () => current, authority }
 }
 
 function servingHosts(target: WebhookTarget): readonly string[] {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAuthority, loadAuthority } from './authority.ts'
 import { isDueForRenewal, isMatchingPair, parseCertificate } from './certificate.ts'
 import type { KeyKind } from './keys.ts'
-import { watchCredentials } from './watch-credentials.ts'
+import { readCredentialFolder, watchCredentials } from './watch-credentials.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -101,8 +101,7 @@ describe('watchCredentials', () => {
     const problems: unknown[] = []
     const stop = new AbortController()
     const initial = await watchCredentials({
-      certificateFile: path.join(folder, 'live/tls.crt'),
-      privateKeyFile: path.join(folder, 'live/tls.key'),
+      read: () => readCredentialFolder(path.join(folder, 'live')),
       pollMs: 5,
       signal: stop.signal,
       onChange: ({ certificate }) => seen.push(certificate),

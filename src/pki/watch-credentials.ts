@@ -1,17 +1,14 @@
 /**
- * Watches the certificate files of a running server and reports each new pair that matches. Polls, because the
- * kubelet swaps a symlink above the files, which file watchers miss.
+ * Watches the certificate of a running server and reports each new pair that matches. Polls, because the kubelet swaps a
+ * symlink above certificate files, which file watchers miss.
  */
 import { readFile } from 'node:fs/promises'
+import path from 'node:path'
 import type { Credentials } from './authority.ts'
 import { isMatchingPair } from './certificate.ts'
 
-export interface CredentialFiles {
-  readonly certificateFile: string
-  readonly privateKeyFile: string
-}
-
-export interface WatchCredentialsOptions extends CredentialFiles {
+export interface WatchCredentialsOptions {
+  readonly read: () => Promise<Credentials>
   readonly onChange: (credentials: Credentials) => void
   /** A pair that cannot be read or does not match; the last good one stays in use. */
   readonly onProblem?: (reason: unknown) => void
@@ -19,21 +16,21 @@ export interface WatchCredentialsOptions extends CredentialFiles {
   readonly signal: AbortSignal
 }
 
-async function readCredentials(files: CredentialFiles): Promise<Credentials> {
-  const [certificate, privateKey] = await Promise.all([
-    readFile(files.certificateFile, 'utf8'),
-    readFile(files.privateKeyFile, 'utf8'),
-  ])
-  return { certificate, privateKey }
+/** Reads a folder as kubelets write it for a Secret of certificates. */
+export async function readCredentialFolder(folder: string): Promise<Credentials> {
+  const [certificate, privateKey] = await Promise.all(
+    ['tls.crt', 'tls.key'].map((name) => readFile(path.join(folder, name), 'utf8')),
+  )
+  return { certificate: certificate ?? '', privateKey: privateKey ?? '' }
 }
 
 /** Returns the current pair and calls `onChange` for each later one. */
 export async function watchCredentials(options: WatchCredentialsOptions): Promise<Credentials> {
-  const { onChange, onProblem, pollMs = 10_000, signal } = options
-  const first = await readCredentials(options)
+  const { read, onChange, onProblem, pollMs = 10_000, signal } = options
+  const first = await read()
   let current = first
   const poll = async (): Promise<void> => {
-    const next = await readCredentials(options)
+    const next = await read()
     if (next.certificate === current.certificate && next.privateKey === current.privateKey) return
     // Between the writes of the two files they do not match: the next poll sees both.
     if (!isMatchingPair(next)) throw new Error('the certificate and the private key do not belong together')

@@ -16,6 +16,7 @@ import { createKubeClient } from '../../../src/kube/http-client.ts'
 import { createRuntime } from '../../../src/kube/runtime.ts'
 import { openTransport } from '../../../src/kube/transport.ts'
 import { type Authority, createAuthority } from '../../../src/pki/authority.ts'
+import { readCredentialFolder } from '../../../src/pki/watch-credentials.ts'
 import { useCluster } from '../../cluster.ts'
 
 const cluster = useCluster({ crds: 'none' })
@@ -144,11 +145,7 @@ describe('webhooks called by a real API server', () => {
         host: '127.0.0.1',
         port: 0,
         handlers: { '/validate': judge, '/mutate': mutate },
-        credentials: {
-          certificateFile: path.join(folder, 'tls.crt'),
-          privateKeyFile: path.join(folder, 'tls.key'),
-          pollMs: 20,
-        },
+        credentials: { read: () => readCredentialFolder(folder), pollMs: 20 },
       },
       control.signal,
     )

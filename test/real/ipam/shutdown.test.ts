@@ -1,14 +1,17 @@
 /** Ends an operator as the kubelet does, while the API server still sends it reviews. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { useCluster } from '../../cluster.ts'
+import { useFolder } from '../../folder.ts'
 import { ipSet, netConfig, threeNetworks } from '../../ipam.ts'
 import { freePorts } from './operator.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
 const cluster = useCluster({ crds: 'own' })
+const folder = useFolder()
 const started: ChildProcess[] = []
 afterAll(() => {
   for (const child of started) child.kill('SIGKILL')
@@ -17,7 +20,10 @@ afterAll(() => {
 async function startProcess(options: object): Promise<{ readonly child: ChildProcess; readonly said: () => string }> {
   const script = path.join(import.meta.dirname, 'operator-process.ts')
   const args = ['--import', 'tsx', script, cluster.kubeconfig, JSON.stringify(options)]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, TMPDIR: folder },
+  })
   started.push(child)
   let text = ''
   child.stderr?.on('data', (piece: Buffer) => (text += piece.toString()))
@@ -45,6 +51,8 @@ describe('an operator that is asked to stop', () => {
       text: expect.stringContaining('[-] shutdown'),
     })
     expect((await fetch(`http://127.0.0.1:${healthPort}/healthz`)).status).toBe(200)
+    // What a killed operator leaves; the compiler of the test has a folder there, too.
+    expect((await readdir(folder)).filter((name) => !name.startsWith('tsx-'))).toEqual([])
   })
 
   it('ends at once without a delay', async () => {
