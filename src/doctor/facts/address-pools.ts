@@ -3,6 +3,7 @@
 import { asRecord, asStrings } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { getField, getList } from '../../api/raw-object.ts'
+import { matchesLabels } from '../../api/selectors.ts'
 import { formatAddress, parseAddress } from '../../net/address.ts'
 import { cidrRange } from '../../net/cidr.ts'
 import {
@@ -16,7 +17,6 @@ import {
 } from '../../net/range.ts'
 import type { ClusterState } from '../cluster-state.ts'
 import { cloudSubnets } from './host-networks.ts'
-import { matchesLabels } from './selectors.ts'
 
 export const POOL = 'metallb.io/IPAddressPool'
 export const L2 = 'metallb.io/L2Advertisement'

@@ -3,6 +3,7 @@
 import { asRecord, asStrings } from '../../api/json.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { getList, getString } from '../../api/raw-object.ts'
+import { matchesLabels } from '../../api/selectors.ts'
 import { formatRange, type Range } from '../../net/range.ts'
 import { rangeSet, subtract } from '../../net/range-set.ts'
 import { type PlannedNetwork, parseAddressRange } from '../../plan/plan.ts'
@@ -11,7 +12,6 @@ import { advertises, findPool, L2, POOL, pools } from '../facts/address-pools.ts
 import { NAD } from '../facts/attachments.ts'
 import { missingPool } from '../facts/cloud-pools.ts'
 import { interfacesByNode, knownInterfaces, POLICY, STATE } from '../facts/interfaces.ts'
-import { matchesLabels } from '../facts/selectors.ts'
 import * as problems from '../findings/metallb-findings.ts'
 import { links, type Rule, rule } from '../rule.ts'
 

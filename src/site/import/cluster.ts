@@ -36,6 +36,7 @@ import {
   withMtu,
 } from './imported-site.ts'
 import { findKept } from './kept-objects.ts'
+import { importMetalLb } from './metallb.ts'
 import { buildNetwork, hasAddresses, type NetworkFacts, withoutSegment } from './network-facts.ts'
 import { type Carrier, type NodeInterfaces, readInterfaces, resolveCarrier } from './node-interfaces.ts'
 import { addNodeSets, nodeSetSources } from './node-sets.ts'
@@ -49,6 +50,7 @@ export const clusterKinds = [
   { apiVersion: 'v1', kind: 'Service' },
   { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool' },
   { apiVersion: 'metallb.io/v1beta1', kind: 'L2Advertisement' },
+  { apiVersion: 'metallb.io/v1beta1', kind: 'BGPAdvertisement' },
   { apiVersion: 'metallb.io/v1beta2', kind: 'BGPPeer' },
   { apiVersion: 'k8s.cni.cncf.io/v1', kind: 'NetworkAttachmentDefinition' },
   { apiVersion: 'nmstate.io/v1', kind: 'NodeNetworkConfigurationPolicy' },
@@ -77,8 +79,9 @@ export function importCluster(snapshot: Snapshot, options: ClusterOptions): Impo
     const looked = 'no namespace has a NetConfig or a network attachment with addresses'
     return { findings: [finding(noClouds, { looked })] }
   }
-  collectPools(index, clouds, findings)
+  const pools = collectPools(index, clouds, findings)
   const nodes = workersOf(index)
+  const metallb = importMetalLb(index, pools, nodes, findings)
   const interfaces = readInterfaces(index.all('nmstate.io/NodeNetworkConfigurationPolicy'), nodes)
   const carriers = carriersOf(clouds, interfaces)
   const nics = nicRoles([...carriers.values()].map(({ nic }) => nic))
@@ -93,7 +96,7 @@ export function importCluster(snapshot: Snapshot, options: ClusterOptions): Impo
     kind: 'Site',
     metadata: { name: options.name },
     spec: {
-      cluster: { platform: platformOf(nodes), nodes: clusterNodes(nodes, files, context) },
+      cluster: { platform: platformOf(nodes), nodes: clusterNodes(nodes, files, context), ...(metallb && { metallb }) },
       addressing: { isolation: detectIsolation(files), families: detectFamilies(files) },
       clouds: files,
     },

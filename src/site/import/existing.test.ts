@@ -253,12 +253,11 @@ describe('importing a cluster', () => {
     expect(external).not.toHaveProperty('vlan')
   })
 
-  it('reports BGP peers and unknown fields of pools and attachments', () => {
+  it('reports unknown fields of pools and attachments', () => {
     const object = (apiVersion: string, kind: string, spec: object): KubeObject =>
       ({ apiVersion, kind, metadata: { name: 'x', namespace: 'openstack' }, spec }) as unknown as KubeObject
     const config = '{"type": "macvlan", "master": "storage", "mode": "private", "ipam": {}}'
     const more = [
-      object('metallb.io/v1beta2', 'BGPPeer', { myASN: 1, peerASN: 2, peerAddress: '10.0.0.1' }),
       object('metallb.io/v1beta1', 'IPAddressPool', { addresses: ['172.17.0.91/32'], avoidBuggyIPs: true }),
       object('k8s.cni.cncf.io/v1', 'NetworkAttachmentDefinition', { config }),
     ]
@@ -266,9 +265,88 @@ describe('importing a cluster', () => {
     const messages = findings.filter(({ code }) => code === 'SL2092').map(({ message }) => message)
     expect(messages.map((message) => message.replace(/ was left out: .*/, ''))).toEqual([
       'NetworkAttachmentDefinition x: spec.config: mode',
-      'BGPPeer x: spec: myASN, peerASN, peerAddress',
       'IPAddressPool x: spec.avoidBuggyIPs',
     ])
+  })
+
+  describe('with BGP', () => {
+    const object = (kind: string, name: string, spec: object, version = 'v1beta1'): KubeObject =>
+      ({
+        apiVersion: `metallb.io/${version}`,
+        kind,
+        metadata: { name, namespace: 'metallb-system' },
+        spec,
+      }) as unknown as KubeObject
+    const peer = (name: string, spec: object): KubeObject => object('BGPPeer', name, spec, 'v1beta2')
+    const router = { myASN: 64999, peerASN: 65000, peerAddress: '192.168.100.1' }
+    const all = object('BGPAdvertisement', 'all', {})
+    const withoutLayer2 = snapshot.objects.filter(({ kind }) => kind !== 'L2Advertisement')
+    const importing = (...more: readonly KubeObject[]) => {
+      const { text = '', findings } = importCluster({ objects: more, unread: [] }, { name: 'live' })
+      const leftOut = findings.filter(({ code }) => code === 'SL2092').map(({ message }) => message)
+      return { text, metallb: (parse(text) as SiteFile).spec.cluster.metallb, leftOut }
+    }
+
+    it('takes the routers over, with their names, and the nodes that their selectors match', () => {
+      const secret = { peerPort: 1179, passwordSecret: { name: 'p' }, bfdProfile: 'fast', ebgpMultiHop: true }
+      const selector = { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: ['worker-1'] }] }
+      const { text, metallb, leftOut } = importing(
+        ...withoutLayer2,
+        all,
+        peer('left', { ...router, ...secret, nodeSelectors: [selector] }),
+        peer('right', { ...router, peerAddress: '192.168.100.2', nodeSelectors: [{}], holdTime: '9s' }),
+      )
+      expect(readSite(text, 'site.yaml').findings).toEqual([])
+      const port = { port: 1179, passwordSecret: 'p', bfdProfile: 'fast', ebgpMultiHop: true }
+      expect(metallb).toEqual({
+        mode: 'bgp',
+        asn: 64999,
+        peers: [
+          { name: 'left', address: '192.168.100.1', asn: 65000, nodes: ['worker-1'], ...port },
+          { name: 'right', address: '192.168.100.2', asn: 65000 },
+        ],
+      })
+      expect(leftOut).toEqual([expect.stringMatching(/^BGPPeer right: spec.holdTime was left out/)])
+    })
+
+    it('keeps layer 2 where only L2Advertisements announce the pools', () => {
+      const { metallb, leftOut } = importing(...snapshot.objects, peer('other', router))
+      expect(metallb).toBeUndefined()
+      expect(leftOut).toEqual([expect.stringMatching(/^BGPPeer other was left out: L2Advertisements announce/)])
+    })
+
+    it('takes BGP where the pools are announced both ways, as install_yamls does, and says so', () => {
+      const { metallb, leftOut } = importing(...snapshot.objects, all, peer('a', router))
+      expect(metallb?.mode).toBe('bgp')
+      expect(leftOut).not.toEqual([])
+      expect(leftOut.every((message) => /^L2Advertisement \S+ was left out: a site has one mode/.test(message))).toBe(
+        true,
+      )
+    })
+
+    it('reports routers that a site file cannot have', () => {
+      const { metallb, leftOut } = importing(
+        ...withoutLayer2,
+        peer('a', router),
+        peer('b', { ...router, myASN: 64998 }),
+        peer('c', { ...router, peerASN: undefined, dynamicASN: 'external' }),
+        peer('d', { ...router, nodeSelectors: [{ matchLabels: { rack: 'none' } }] }),
+      )
+      expect(metallb?.peers?.map(({ name }) => name)).toEqual(['a', 'b'])
+      expect(leftOut.map((message) => message.replace(/ was left out: .*/, ''))).toEqual([
+        'BGPPeer c',
+        'BGPPeer d',
+        'BGPPeer b spec.myASN: 64998',
+        'BGPPeer c: spec.dynamicASN',
+      ])
+    })
+
+    it('writes the namespace of MetalLB where it is another one', () => {
+      const moved = withoutLayer2.map((each) =>
+        each.kind === 'IPAddressPool' ? { ...each, metadata: { ...each.metadata, namespace: 'metallb' } } : each,
+      )
+      expect(importing(...moved).metallb).toEqual({ namespace: 'metallb' })
+    })
   })
 
   it('survives objects of any shape', () => {

@@ -88,7 +88,7 @@ function reportUnread({ apiVersion, kind, metadata }: KubeObject, unread: readon
   return [finding(valueLeftOut, facts, { where: { apiVersion, kind, namespace, name } })]
 }
 
-export function collectPools(index: SnapshotIndex, clouds: ObservedClouds, findings: Finding[]): void {
+export function collectPools(index: SnapshotIndex, clouds: ObservedClouds, findings: Finding[]): readonly KubeObject[] {
   const homes = [...clouds].flatMap(([namespace, networks]) =>
     [...networks].map(([network, { subnets, attachment }]) => ({
       namespace,
@@ -102,15 +102,13 @@ export function collectPools(index: SnapshotIndex, clouds: ObservedClouds, findi
       return asStrings(ipAddressPools).map((pool) => [pool, asStrings(interfaces)[0]] as const)
     }),
   )
-  for (const { pool, namespace, network, addresses } of matchPools(
-    index.all('metallb.io/IPAddressPool'),
-    homes,
-    findings,
-  )) {
+  const matched = matchPools(index.all('metallb.io/IPAddressPool'), homes, findings)
+  for (const { pool, namespace, network, addresses } of matched) {
     const seen = clouds.get(namespace)?.get(network)
     seen?.vips.push(...addresses)
-    if (seen) seen.announcedOn = interfacesOfPool.get(pool)
+    if (seen) seen.announcedOn = interfacesOfPool.get(pool.metadata.name)
   }
+  return matched.map(({ pool }) => pool)
 }
 
 export interface PoolCandidate {
@@ -120,7 +118,7 @@ export interface PoolCandidate {
 }
 
 export interface MatchedPool {
-  readonly pool: string
+  readonly pool: KubeObject
   readonly namespace: string
   readonly network: string
   readonly addresses: readonly string[]
@@ -142,7 +140,7 @@ function matchPools(
       open.find(({ cidrs }) => cidrs.some((cidr) => holds(cidr, addresses))) ??
       open.find(({ namespace, network }) => [poolName(namespace, network), `${network}-${namespace}`].includes(name)) ??
       open.find(({ network }) => network === name)
-    if (home) return [{ pool: name, namespace: home.namespace, network: home.network, addresses }]
+    if (home) return [{ pool, namespace: home.namespace, network: home.network, addresses }]
     const where = { apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', namespace: poolNamespace, name }
     const why =
       open.length === 0

@@ -1,7 +1,7 @@
 /** Evaluates Kubernetes label selectors. */
 
-import { asRecord, asString, asStrings } from '../../api/json.ts'
-import { getField, getList } from '../../api/raw-object.ts'
+import { asRecord, asString, asStrings } from './json.ts'
+import { getField, getList } from './raw-object.ts'
 
 export function matchesLabels(selector: unknown, labels: Readonly<Record<string, string>> | undefined = {}): boolean {
   const equal = Object.entries(asRecord(getField(selector, 'matchLabels')))
