@@ -103,6 +103,39 @@ describe('compareObject', () => {
     expect(compareObject(object, changed(object, spec)).risk).toBe(risk)
   })
 
+  const attachment = ofKind('NetworkAttachmentDefinition')
+  const config = JSON.parse((attachment['spec'] as { config: string }).config) as { ipam: Record<string, string> }
+  const liveAttachment = (ipam: object): KubeObject =>
+    changed(attachment, { config: JSON.stringify({ ...config, ipam: { ...config.ipam, ...ipam } }) })
+
+  it.each([
+    ['fewer addresses', { range_end: config.ipam['range_start'] }, 'safe'],
+    ['excluded addresses', { exclude: [`${config.ipam['range_start']}/32`] }, 'safe'],
+    ['more addresses', { range_end: config.ipam['range_end']?.replace(/\d+$/, '79') }, 'restarts pods'],
+    ['another subnet', { range: '10.9.0.0/24' }, 'needs recreation'],
+    ['another name of the count', { network_name: 'other' }, 'needs recreation'],
+  ])('rates the attachment of a network that has had %s', (_, ipam, risk) => {
+    expect(compareObject(attachment, liveAttachment(ipam))).toMatchObject({ change: 'update', risk })
+  })
+
+  it('rates a larger address pool and other ranges of hosts as safe', () => {
+    const [range] = (pool['spec'] as { addresses: readonly [string] }).addresses
+    expect(compareObject(pool, changed(pool, { addresses: [range.replace(/-.*/, '')] }))).toMatchObject({
+      change: 'update',
+      risk: 'safe',
+    })
+    const netConfig = ofKind('NetConfig')
+    const { networks } = netConfig['spec'] as { networks: readonly { subnets: readonly object[] }[] }
+    const other = networks.map((network) => ({
+      ...network,
+      subnets: network.subnets.map((subnet) => ({ ...subnet, allocationRanges: [] })),
+    }))
+    expect(compareObject(netConfig, changed(netConfig, { networks: other }))).toMatchObject({
+      change: 'update',
+      risk: 'safe',
+    })
+  })
+
   it('rates changed labels as safe', () => {
     const live = applied(pool)
     const bare = { ...live, metadata: { ...live.metadata, labels: {} } }

@@ -15,6 +15,7 @@ import {
   foreignFields,
   removedFields,
 } from '../verify/field-differences.ts'
+import { updateRisk } from './change-risk.ts'
 
 /** Manages every field that the site's objects have from us. */
 export const FIELD_MANAGER = 'stackloom'
@@ -59,37 +60,11 @@ export function compareObject(desired: KubeObject, live: KubeObject | undefined)
   const fields = [...different, ...removed]
   const foreign = foreignFields(desired, live, FIELD_MANAGER)
   const change = fields.length > 0 ? 'update' : foreign.length > 0 ? 'take over' : 'unchanged'
-  const risk = change === 'update' ? updateRisk(desired, fields) : 'safe'
+  const risk = change === 'update' ? updateRisk(desired, live, fields) : 'safe'
   return { change, desired, live, fields, foreign, risk }
 }
 
 /** New interfaces on nodes are a risk even when the object is new. */
 function createRisk(desired: KubeObject): Risk {
   return formatGroupKind(desired) === NODE_POLICY ? 'touches node networking' : 'safe'
-}
-
-function updateRisk(desired: KubeObject, fields: readonly FieldDifference[]): Risk {
-  if (fields.every(({ path }) => path.startsWith('metadata.'))) return 'safe'
-  switch (formatGroupKind(desired)) {
-    case NODE_POLICY:
-      return 'touches node networking'
-    case 'metallb.io/IPAddressPool':
-    case 'metallb.io/L2Advertisement':
-    case 'metallb.io/BGPAdvertisement':
-      return 'changes a VIP'
-    // whereabouts counts addresses by range: a new range starts empty although running pods have addresses.
-    case 'k8s.cni.cncf.io/NetworkAttachmentDefinition':
-    case 'network.openstack.org/NetConfig':
-    case 'dataplane.openstack.org/OpenStackDataPlaneDeployment':
-      return 'needs recreation'
-    case 'core.openstack.org/OpenStackControlPlane':
-      return fields.some(concernsVips) ? 'changes a VIP' : 'restarts pods'
-    default:
-      return 'safe'
-  }
-}
-
-/** Looks at the path and at the value, because a whole subtree may be missing. */
-function concernsVips({ path, desired }: FieldDifference): boolean {
-  return /loadBalancerIPs|address-pool|allow-shared-ip|override\.service/.test(`${path} ${JSON.stringify(desired)}`)
 }

@@ -5,6 +5,8 @@
  */
 
 import { getOwn } from '../api/collections.ts'
+import { parseRange } from '../net/range.ts'
+import { type RangeSet, rangeSet, subtract } from '../net/range-set.ts'
 import type { AllocatorRole } from '../site/site.ts'
 import {
   type HolderKind,
@@ -150,14 +152,18 @@ function sameSubnetChanges(from: LockedSubnet, to: LockedSubnet): readonly Bare[
   if (from.cidr !== to.cidr) return changes
   for (const role of ['nodes', 'pods', 'vips', 'hosts'] as const) {
     const texts = [from.spans?.[role]?.join(', '), to.spans?.[role]?.join(', ')] as const
-    changes.push(...compare(`${role} of ${name}`, texts, spanRisk(role, to), false))
+    changes.push(...compare(`${role} of ${name}`, texts, spanRisk(role, from, to), false))
   }
   return changes
 }
 
-function spanRisk(role: AllocatorRole, { spans }: LockedSubnet): Risk {
-  if (role === 'pods') return 'restarts pods'
-  return role === 'vips' && !spans?.vips ? 'changes a VIP' : 'safe'
+/** What has an address keeps it in a larger span. In a smaller one pods and Services may lose theirs; hosts do not. */
+function spanRisk(role: AllocatorRole, from: LockedSubnet, to: LockedSubnet): Risk {
+  if (role !== 'pods' && role !== 'vips') return 'safe'
+  const ranges = ({ spans }: LockedSubnet): RangeSet =>
+    rangeSet((spans?.[role] ?? []).flatMap((text) => parseRange(text) ?? []))
+  if (subtract(ranges(from), ranges(to)).length === 0) return 'safe'
+  return role === 'pods' ? 'restarts pods' : 'changes a VIP'
 }
 
 const words: Readonly<Record<HolderKind, { readonly what: string; readonly moved: Risk; readonly fresh: Risk }>> = {

@@ -438,6 +438,9 @@ describe('the lock', () => {
     const before = planSpec(pods).lock
     const changes = diffLocks(before, planSpec(narrow, { lock: before }).lock)
     expect(changes.map((change) => [change.what, change.risk])).toEqual([['pods of subnet1', 'restarts pods']])
+    const { lock: narrowLock } = planSpec(narrow, { lock: before })
+    const wide = diffLocks(narrowLock, planSpec(pods, { lock: narrowLock }).lock)
+    expect(wide.map((change) => [change.what, change.risk])).toEqual([['pods of subnet1', 'safe']])
   })
 })
 
