@@ -75,7 +75,7 @@ export const appliedSchema = z.object({
   overwrittenBy: z
     .string()
     .optional()
-    .describe('a later OpenStackAnsibleEE with other inputs that failed: the host may have a part of both'),
+    .describe('a later OpenStackAnsibleEE with other inputs that has not succeeded: the host may have a part of both'),
 })
 export type Applied = z.infer<typeof appliedSchema>
 

@@ -229,7 +229,7 @@ async function startOwnRun(
     step: next.step.name,
     label: next.step.label,
     hosts: { [effective.name]: next.hash },
-    previousRuns: { [effective.name]: next.previousRun },
+    previousRuns: { [effective.name]: next.previousRun ?? node.metadata.uid ?? '' },
     attempt: next.attempt,
     request: runRequest,
     playbook: next.step.playbook,

@@ -11,7 +11,7 @@ import type { Applied, DataPlaneService } from '../kinds/data-plane.ts'
 import { isWithinLimit } from '../rules/ansible-limit.ts'
 import type { EffectiveNode } from '../rules/inheritance.ts'
 import { checkDataPlaneService } from '../rules/object-name.ts'
-import { findAttempts, resolveApplied } from '../runs/attempts.ts'
+import { findAttempts, previousRun, resolveApplied } from '../runs/attempts.ts'
 import { decideStep, type RunDecision, type StepInputs } from '../runs/decide-step.ts'
 import { hashInputs } from '../runs/input-hash.ts'
 import { phase0Playbooks } from '../runs/playbooks.ts'
@@ -86,8 +86,8 @@ export interface NextStep {
   readonly step: RunnableStep
   readonly hash: string
   readonly attempt: number
-  /** The last successful run of this step on the host; empty before the first. */
-  readonly previousRun: string
+  /** The run of this step that changed the host last. */
+  readonly previousRun: string | undefined
 }
 
 export interface PhaseZeroState {
@@ -129,7 +129,7 @@ export function evaluatePhaseZero(inputs: PhaseZeroInputs): PhaseZeroState {
   })
   const [next] = steps.flatMap(({ step, hash, decision }): readonly NextStep[] =>
     decision.kind === 'start' && step.kind === 'runnable'
-      ? [{ step, hash, attempt: decision.attempt, previousRun: applied[step.name]?.run ?? '' }]
+      ? [{ step, hash, attempt: decision.attempt, previousRun: previousRun(applied[step.name]) }]
       : [],
   )
   return { steps, applied, next, isDone: steps.every(({ decision }) => decision.kind === 'done') }

@@ -166,7 +166,7 @@ interface RunBatch {
 /** Hosts that share a run: the same step with the same runner settings. The earliest step comes first. */
 function nextBatch(services: readonly string[], views: readonly NodeView[]): RunBatch | undefined {
   const batches = new Map<string, RunBatch>()
-  for (const { effective, runRequest: request, phaseZero } of views) {
+  for (const { node, effective, runRequest: request, phaseZero } of views) {
     const { next } = phaseZero
     if (!next || effective.deployedBy !== 'role') continue
     const { runner } = effective
@@ -175,7 +175,7 @@ function nextBatch(services: readonly string[], views: readonly NodeView[]): Run
     batches.set(key, batch)
     if (Object.keys(batch.hosts).length >= MAX_HOSTS_PER_RUN) continue
     batch.hosts[effective.name] = next.hash
-    batch.previousRuns[effective.name] = next.previousRun
+    batch.previousRuns[effective.name] = next.previousRun ?? node.metadata.uid ?? ''
     batch.attempt = Math.max(batch.attempt, next.attempt)
   }
   return [...batches.values()].toSorted((a, b) => services.indexOf(a.step.name) - services.indexOf(b.step.name)).at(0)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ansibleRun, counted, ended } from '../../../test/data-plane.ts'
 import { HOSTS_ANNOTATION } from '../kinds/ansible-run.ts'
+import { dataPlaneNodes } from '../kinds/data-plane.ts'
 import { findAttempt, HOST_INPUTS_ANNOTATION, isActiveOn, isSince, resolveApplied, runHosts } from './attempts.ts'
 
 const hosts = { a: 'hash-a', b: 'hash-b' }
@@ -107,6 +108,32 @@ describe('resolveApplied', () => {
       expect(fails(ended('Failed', early))).toEqual(done.nova)
     })
 
+    it('records a run from its start, because it may be cancelled, and forgets one that never reached the host', () => {
+      const started = { JobStatus: 'Running' as const, tries: 1 }
+      expect(fails({ JobStatus: 'Pending' })).toEqual(done.nova)
+      expect(fails(started)?.overwrittenBy).toBe('later')
+      const recorded = { nova: { ...done.nova, overwrittenBy: 'later' } }
+      const ends = (status: ReturnType<typeof ended>) =>
+        resolveApplied(recorded, ['nova'], 'a', [ansibleRun('later', { step: 'nova', hosts, status })])['nova']
+      expect(ends(ended('NotStarted'))).toEqual(done.nova)
+      expect(ends(ended('Cancelled'))).toEqual(recorded.nova)
+      expect(ends(ended('Completed'))).toMatchObject({ hash: 'hash-a', run: 'later' })
+    })
+
+    it('names the first of several that may have changed the host', () => {
+      const run = (name: string, second: number, status: ReturnType<typeof ended>) => {
+        const finishedAt = `2026-01-01T00:00:0${second}.000Z`
+        const result = { ...status?.result, finishedAt } as NonNullable<NonNullable<typeof status>['result']>
+        return ansibleRun(name, { step: 'nova', hosts: { a: name }, status: { ...status, result } })
+      }
+      const runs = [
+        run('third', 3, ended('TimedOut')),
+        run('second', 2, ended('Failed', { hosts: { a: failed } })),
+        run('first', 1, ended('NotStarted')),
+      ]
+      expect(resolveApplied(done, ['nova'], 'a', runs)['nova']?.overwrittenBy).toBe('second')
+    })
+
     it('keeps the record when the run is deleted, until a run succeeds', () => {
       const recorded = { nova: { ...done.nova, overwrittenBy: 'deleted' } }
       expect(resolveApplied(recorded, ['nova'], 'a', [])).toEqual(recorded)
@@ -121,11 +148,23 @@ describe('resolveApplied', () => {
 })
 
 describe('isSince', () => {
+  const run = (creationTimestamp: string, owner: string) => {
+    const { metadata, ...rest } = ansibleRun('r', { step: 'nova', hosts })
+    const ownerReferences = [{ ...dataPlaneNodes, name: 'n', uid: owner }]
+    return { ...rest, metadata: { ...metadata, creationTimestamp, ownerReferences } }
+  }
+  const node = {
+    ...dataPlaneNodes,
+    metadata: { name: 'n', uid: 'node', creationTimestamp: '2026-01-01T00:00:10Z' },
+  }
+
   it('is false for a run that is older than the object', () => {
-    const run = ansibleRun('r', { step: 'nova', hosts })
-    const at = (creationTimestamp: string) => ({ metadata: { creationTimestamp } })
-    const created = { ...run, metadata: { ...run.metadata, ...at('2026-01-01T00:00:00Z').metadata } }
-    expect(isSince(created, { ...created, ...at('2026-01-01T00:00:00Z') } as typeof created)).toBe(true)
-    expect(isSince(created, { ...created, ...at('2026-01-01T00:00:01Z') } as typeof created)).toBe(false)
+    expect(isSince(run('2026-01-01T00:00:10Z', 'role'), node)).toBe(true)
+    expect(isSince(run('2026-01-01T00:00:04Z', 'role'), node)).toBe(false)
+  })
+
+  it('is true for a run of the object, and where the clocks of API servers differ by little', () => {
+    expect(isSince(run('2026-01-01T00:00:04Z', 'node'), node)).toBe(true)
+    expect(isSince(run('2026-01-01T00:00:08Z', 'role'), node)).toBe(true)
   })
 })

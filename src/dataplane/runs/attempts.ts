@@ -28,7 +28,7 @@ export interface Attempt {
   readonly finishedAt?: string
   /** Why it failed, in a few words; of one that runs, why it makes no progress. */
   readonly why?: string
-  /** It ended before it could change anything on the host. */
+  /** It changed nothing on the host: it has not started, or ended before it could. */
   readonly isHarmless: boolean
 }
 
@@ -70,9 +70,14 @@ export function isPhaseZeroRun({ metadata }: AnsibleRun): boolean {
   return (metadata.ownerReferences ?? []).every(({ apiVersion }) => apiVersion === dataPlaneVersion)
 }
 
+/** API servers write the times of creation, in whole seconds, and their clocks differ. */
+const CREATION_GRACE_MS = 5_000
+
 /** A host that was removed and added again is a new one: earlier runs prove nothing for it. */
-export function isSince(run: AnsibleRun, { metadata }: KubeObject): boolean {
-  return (run.metadata.creationTimestamp ?? '~') >= (metadata.creationTimestamp ?? '')
+export function isSince({ metadata: run }: AnsibleRun, { metadata }: KubeObject): boolean {
+  if ((run.ownerReferences ?? []).some(({ uid }) => uid === metadata.uid)) return true
+  const ageMs = Date.parse(metadata.creationTimestamp ?? '') - Date.parse(run.creationTimestamp ?? '')
+  return !(ageMs > CREATION_GRACE_MS)
 }
 
 /** Created by a service object of this kind. */
@@ -106,7 +111,7 @@ function describeOutcome(
   const why = outcome === 'failed' ? failureMessage(run, host) : run.status?.running?.stalled
   return {
     outcome,
-    isHarmless: hasEnded(run) && neverReachedHost(run, host),
+    isHarmless: hasEnded(run) ? neverReachedHost(run, host) : (run.status?.tries ?? 0) === 0,
     ...(finishedAt !== undefined && { finishedAt }),
     ...(why !== undefined && { why }),
   }
@@ -163,7 +168,7 @@ export function isActiveOn(run: AnsibleRun, host: string): boolean {
 
 /**
  * What is done on a host, by step: the recorded status, and what ended runs prove beyond it. The newest proof wins. A
- * later run with other inputs that failed may have changed the host before it stopped, so it is recorded, too.
+ * later run with other inputs may change the host before it fails or is cancelled, so it is recorded, too, from its start.
  */
 export function resolveApplied(
   recorded: Readonly<Record<string, Applied>> | undefined,
@@ -195,17 +200,35 @@ function newestProof(recorded: Applied | undefined, attempts: readonly Attempt[]
   return newest
 }
 
+/** Keeps what is recorded, because its run may be deleted, unless that run ended before it reached the host. */
 function withOverwriting(proof: Applied, attempts: readonly Attempt[]): Applied {
-  const later = failuresAfter(proof, attempts).findLast(({ hash, isHarmless }) => hash !== proof.hash && !isHarmless)
-  return later ? { ...proof, overwrittenBy: later.run } : proof
+  const { overwrittenBy: recorded, ...rest } = proof
+  const others = attempts.filter(({ hash, outcome }) => hash !== proof.hash && outcome !== 'succeeded')
+  const isHarmless = others.some((attempt) => attempt.run === recorded && attempt.isHarmless)
+  const later = byEnd(others).find((attempt) => isAfter(attempt, proof) && !attempt.isHarmless)
+  const overwrittenBy = isHarmless ? later?.run : (recorded ?? later?.run)
+  return overwrittenBy === undefined ? rest : { ...rest, overwrittenBy }
 }
 
 /** The failed attempts since the last success, in order of their ends. */
 export function failuresAfter(applied: Applied | undefined, attempts: readonly Attempt[]): readonly Attempt[] {
-  const ends = ({ finishedAt }: Attempt): string => finishedAt ?? '~'
-  return attempts
-    .filter((attempt) => attempt.outcome === 'failed' && ends(attempt) > (applied?.at ?? ''))
-    .toSorted((a, b) => (ends(a) < ends(b) ? -1 : 1))
+  return byEnd(attempts.filter((attempt) => attempt.outcome === 'failed' && isAfter(attempt, applied)))
+}
+
+/** One that has not ended is the last. */
+const endOf = ({ finishedAt }: Attempt): string => finishedAt ?? '~'
+
+function isAfter(attempt: Attempt, applied: Applied | undefined): boolean {
+  return endOf(attempt) > (applied?.at ?? '')
+}
+
+function byEnd(attempts: readonly Attempt[]): readonly Attempt[] {
+  return attempts.toSorted((a, b) => (endOf(a) < endOf(b) ? -1 : 1))
+}
+
+/** The last run that is known to have changed the host. */
+export function previousRun(applied: Applied | undefined): string | undefined {
+  return applied?.overwrittenBy ?? applied?.run
 }
 
 /** The runs that a status needs as its proofs until it is written. */

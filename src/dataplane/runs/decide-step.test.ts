@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Attempt, Outcome } from './attempts.ts'
+import { ansibleRun, counted, ended } from '../../../test/data-plane.ts'
+import type { AnsibleRun } from '../kinds/ansible-run.ts'
+import type { Applied } from '../kinds/data-plane.ts'
+import { type Attempt, findAttempts, type Outcome, previousRun, provingRuns, resolveApplied } from './attempts.ts'
 import { decideStep, defaultRunRetry, type RunDecision, type StepInputs } from './decide-step.ts'
+import { prunableRuns } from './run-index.ts'
 
 const noon = Date.parse('2026-01-01T12:00:00Z')
 const question: StepInputs = {
@@ -139,6 +143,92 @@ describe('decideStep', () => {
         expect(done?.hash).not.toBe('new')
         expect(all.some(({ hash, number }) => hash === 'new' && number === decision.attempt)).toBe(false)
         expect([more.heldReason, more.blockedBy, more.activeRun]).toEqual([undefined, undefined, undefined])
+      }),
+    )
+  })
+})
+
+/** What happens to a run: `cancelled` is one that a person deletes while it works. */
+type Ending = 'succeeds' | 'fails' | 'never starts' | 'never reaches the host' | 'cancelled'
+
+const unreached = { ok: 0, changed: 0, failures: 0, unreachable: 1 }
+const endings: Readonly<Record<Exclude<Ending, 'cancelled'>, Parameters<typeof ended>>> = {
+  succeeds: ['Completed', { hosts: { a: counted } }],
+  fails: ['Failed', { hosts: { a: { ...counted, failures: 1 } } }],
+  'never starts': ['NotStarted'],
+  'never reaches the host': ['Unreachable', { hosts: { a: unreached } }],
+}
+
+/** A host, its runs and the status of its node, driven as the controllers do. */
+function simulateHost() {
+  let recorded: Readonly<Record<string, Applied>> = {}
+  let runs: readonly AnsibleRun[] = []
+  let now = noon
+  let content = 'nothing'
+  const record = (isLost: boolean): Readonly<Record<string, Applied>> => {
+    const applied = resolveApplied(recorded, ['nova'], 'a', runs)
+    if (isLost) return applied
+    recorded = applied
+    const gone = prunableRuns(runs, new Set(provingRuns(recorded)), 3)
+    runs = runs.filter((run) => !gone.includes(run))
+    return applied
+  }
+  const run = (hash: string, after: string, attempt: number, ending: Ending, isLost: boolean): void => {
+    const name = `${hash}-after-${after}-${attempt}`
+    expect(runs.map(({ metadata }) => metadata.name)).not.toContain(name)
+    const facts = { step: 'nova', hosts: { a: hash }, attempt }
+    const others = runs
+    runs = [...others, ansibleRun(name, { ...facts, status: { JobStatus: 'Running', tries: 1 } })]
+    record(isLost && ending !== 'cancelled')
+    if (ending === 'succeeds') content = hash
+    if (ending === 'fails' || ending === 'cancelled') content = `part of ${hash}`
+    now += 1_000
+    if (ending === 'cancelled') runs = runs.filter(({ metadata }) => metadata.name !== name)
+    else {
+      const [reason, result] = endings[ending]
+      const status = ended(reason, { ...result, finishedAt: new Date(now).toISOString() })
+      runs = runs.map((known) => (known.metadata.name === name ? ansibleRun(name, { ...facts, status }) : known))
+    }
+  }
+  return {
+    /** One reconcile that wants these inputs. A lost status was not written. */
+    reconcile: (hash: string, ending: Ending, isLost: boolean): RunDecision => {
+      const applied = record(isLost)
+      const attempts = findAttempts(runs, 'a', 'nova')
+      const decision = ask({ desiredHash: hash, applied: applied['nova'], attempts, now })
+      if (decision.kind === 'done') expect(content).toBe(hash)
+      if (decision.kind === 'pause') now += decision.ms
+      if (decision.kind === 'start') run(hash, previousRun(applied['nova']) ?? '', decision.attempt, ending, isLost)
+      return decision
+    },
+  }
+}
+
+describe('a host', () => {
+  const hash = fc.constantFrom('a', 'b', 'c')
+  const ending = fc.constantFrom<Ending>('succeeds', 'fails', 'never starts', 'never reaches the host', 'cancelled')
+  const history = fc.array(fc.tuple(hash, ending, fc.boolean()), { maxLength: 40 })
+
+  it('has the wanted inputs whenever its step counts as done, and gets them by one run that succeeds (property)', () => {
+    fc.assert(
+      fc.property(history, (changes) => {
+        const host = simulateHost()
+        for (const change of changes) host.reconcile(...change)
+        const decisions = Array.from({ length: 4 }, () => host.reconcile('d', 'succeeds', false).kind)
+        expect(decisions).toEqual(['start', 'done', 'done', 'done'])
+      }),
+    )
+  })
+
+  it('is tried as often as allowed and no more, whatever happened before (property)', () => {
+    const lasting = fc.constantFrom<Ending>('fails', 'never starts', 'never reaches the host')
+    fc.assert(
+      fc.property(history, hash, lasting, (changes, wanted, always) => {
+        const host = simulateHost()
+        for (const change of changes) host.reconcile(...change)
+        const decisions = Array.from({ length: 40 }, () => host.reconcile(wanted, always, false).kind)
+        expect(decisions.filter((kind) => kind === 'start').length).toBeLessThanOrEqual(defaultRunRetry.attempts)
+        expect(['done', 'backed-off']).toContain(decisions.at(-1))
       }),
     )
   })

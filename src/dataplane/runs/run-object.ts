@@ -44,7 +44,10 @@ export interface RunRequest {
   readonly label: string
   /** Each host with the hash of its inputs. */
   readonly hosts: Readonly<Record<string, string>>
-  /** The run that each host had last: a return to old inputs is a new run, not the old one. */
+  /**
+   * The run that changed each host last, or the uid of what has none: a return to old inputs is a new run, not the old
+   * one, and so is the first run of a node that was deleted and created again.
+   */
   readonly previousRuns: Readonly<Record<string, string>>
   readonly attempt: number
   readonly request: string | undefined

@@ -22,7 +22,7 @@ import { type AnsibleRun, ansibleRuns, limitedHosts } from '../kinds/ansible-run
 import { type Applied, dataPlaneNodes, dataPlaneRoles } from '../kinds/data-plane.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
 import type { NodeViews } from '../nodes/node-view.ts'
-import { provingRuns, resolveApplied } from '../runs/attempts.ts'
+import { previousRun, provingRuns, resolveApplied } from '../runs/attempts.ts'
 import type { RunRetry } from '../runs/decide-step.ts'
 import type { RunIndex } from '../runs/run-index.ts'
 import type { ConfigFiles } from '../service-definitions/config-files.ts'
@@ -232,7 +232,7 @@ async function startNextRun(
       step: step.name,
       label: step.name === definition.name ? definition.name : `${definition.name}-${step.name}`,
       hosts: { [host]: next.hash },
-      previousRuns: { [host]: applied[step.name]?.run ?? '' },
+      previousRuns: { [host]: previousRun(applied[step.name]) ?? metadata.uid ?? '' },
       attempt: next.decision.attempt,
       request: nodeView.runRequest,
       playbook: step.playbook,
