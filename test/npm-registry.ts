@@ -20,9 +20,6 @@ interface LockedPackage {
   readonly dependencies?: object
   readonly optionalDependencies?: object
   readonly bin?: object
-  readonly os?: readonly string[]
-  readonly cpu?: readonly string[]
-  readonly libc?: readonly string[]
   readonly engines?: object
 }
 
@@ -35,12 +32,13 @@ export async function serveLockedPackages(
   const locked = Object.entries(packages).flatMap(([place, entry]) => {
     const name = place.split('node_modules/').at(-1) ?? ''
     const file = entry.integrity === undefined ? undefined : contentPath(cache, entry.integrity)
-    return name === '' || file === undefined ? [] : [{ name, file, entry }]
+    return name === '' || file === undefined ? [] : [{ name, place, file, entry }]
   })
-  // An optional package is needed if it is made for this machine.
-  const isNeeded = ({ optional, os, cpu, libc }: LockedPackage): boolean =>
-    (os?.includes(process.platform) ?? !optional) && (cpu?.includes(process.arch) ?? true) && !libc?.includes('musl')
-  const absent = locked.find(({ entry, file }) => isNeeded(entry) && !existsSync(file))
+  // Of the optional packages npm has only those in its cache that it installed for this machine and this Node.
+  const absent = locked.find(
+    ({ entry, place, file }) =>
+      (!entry.optional || existsSync(path.join(path.dirname(lockFile), place))) && !existsSync(file),
+  )
   if (absent) return { missing: absent.name }
   return serve((request, response) => {
     const [, tarball, version] = /^\/-\/(.*)\/([^/]+)\.tgz$/.exec(decodeURIComponent(request.url ?? '')) ?? []
