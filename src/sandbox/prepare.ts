@@ -7,7 +7,7 @@ import { cp, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { Condition, KubeObject } from '../api/object.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { ensureFolder, publishFolder, toDiskFullFailure } from './build/cache-folder.ts'
+import { ensureFolder, publishFolder, toWriteFailure } from './build/cache-folder.ts'
 import { type BuildContext, ensurePrograms } from './build/ensure-programs.ts'
 import { FIELD_MANAGER } from './cluster-objects.ts'
 import { callSupervisor } from './control.ts'
@@ -56,7 +56,7 @@ async function prepare(target: string, { set, crds }: CrdCollection, context: Pr
   const root = await mkdir(cacheFolder, { recursive: true })
     .then(() => mkdtemp(path.join(cacheFolder, '.preparing-')))
     .catch((error: unknown) => {
-      throw toDiskFullFailure(error, cacheFolder, 'preparing data')
+      throw toWriteFailure(error, cacheFolder, 'preparing data')
     })
   const folder = sandboxFolder(root)
   try {
@@ -143,6 +143,6 @@ export async function copyPreparedStore(prepared: string, folder: SandboxFolder)
     await rename(temporary, folder.etcd)
   } catch (error) {
     await rm(temporary, { recursive: true, force: true })
-    throw toDiskFullFailure(error, folder.root, 'copying prepared data')
+    throw toWriteFailure(error, folder.root, 'copying prepared data')
   }
 }

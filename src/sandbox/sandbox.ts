@@ -4,7 +4,7 @@ import path from 'node:path'
 import { Failure, failure, formatError } from '../errors/failure.ts'
 import type { Finding } from '../errors/finding.ts'
 import { runProcess, toProgram } from '../exec/process.ts'
-import { toDiskFullFailure } from './build/cache-folder.ts'
+import { toWriteFailure } from './build/cache-folder.ts'
 import { ensurePrograms } from './build/ensure-programs.ts'
 import { ensureNodes, FIELD_MANAGER } from './cluster-objects.ts'
 import { callSupervisor, isNotRunning } from './control.ts'
@@ -83,7 +83,7 @@ export async function startSandbox(request: StartRequest, context: SandboxContex
   const { paths, notify, signal } = context
   const folder = locateSandbox(paths, request.name)
   await mkdir(paths.sandboxes, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
-    throw toDiskFullFailure(error, paths.sandboxes, `starting sandbox ${request.name}`)
+    throw toWriteFailure(error, paths.sandboxes, `starting sandbox ${request.name}`)
   })
   const lock = await acquireLock([`sandbox ${folder.root}`], {
     ...(signal && { signal }),
@@ -265,13 +265,15 @@ export async function stopSandbox(name: string, { paths }: Pick<SandboxContext, 
   return stopFolder(locateSandbox(paths, name), name)
 }
 
-/** Stops the sandbox and deletes its data. Also works when its settings cannot be read. */
-export async function resetSandbox(name: string, { paths }: Pick<SandboxContext, 'paths'>): Promise<void> {
+/** Stops the sandbox and deletes its data. Also works when its settings cannot be read. Returns whether it existed. */
+export async function resetSandbox(name: string, { paths }: Pick<SandboxContext, 'paths'>): Promise<boolean> {
   const folder = locateSandbox(paths, name)
+  const existed = await exists(folder.root)
   // Nothing of it is kept, so nodes need not end gracefully, which takes seconds.
   if (await exists(folder.nodeRecord)) await killSupervisor(folder)
   await stopFolder(folder, name)
   await removeSandboxFolder(folder)
+  return existed
 }
 
 async function stopFolder(folder: SandboxFolder, name: string): Promise<boolean> {

@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { failure, formatError } from '../errors/failure.ts'
-import { toDiskFullFailure } from './build/cache-folder.ts'
+import { toWriteFailure } from './build/cache-folder.ts'
 import { badSandboxName, damagedState, unknownSandbox } from './findings.ts'
 import { type SandboxFolder, sandboxFolder } from './folder.ts'
 import type { NodeRequest } from './nodes/node-layout.ts'
@@ -59,7 +59,7 @@ export async function writeSettings(folder: SandboxFolder, settings: Settings): 
     await writeFile(temporary, `${JSON.stringify(settings, null, 2)}\n`)
     await rename(temporary, folder.settings)
   } catch (error) {
-    throw toDiskFullFailure(error, folder.root, `starting sandbox ${settings.name}`)
+    throw toWriteFailure(error, folder.root, `starting sandbox ${settings.name}`)
   }
 }
 

@@ -5,7 +5,7 @@ import { type Failure, failure } from '../errors/failure.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import type { Exec } from '../exec/process.ts'
 import { type Connection, connect } from '../kube/connect.ts'
-import { mentionsDiskFull, toDiskFullFailure } from './build/cache-folder.ts'
+import { mentionsDiskFull, toWriteFailure } from './build/cache-folder.ts'
 import type { ProgramPaths } from './build/ensure-programs.ts'
 import { reconcileCertManager } from './cert-manager/reconcile-webhooks.ts'
 import { ensureCertificates, renderKubeconfig, writeKubeconfig, writeWebhookCertificate } from './certificates.ts'
@@ -88,7 +88,7 @@ export async function startPrograms(request: StartProgramsRequest, context: Star
       const conflict = error instanceof PortConflict
       if (conflict && attempt < PORT_ATTEMPTS && !request.port.fixed) continue
       if (conflict) throw failure(portInUse, { port: error.port, what: error.what })
-      throw toDiskFullFailure(error, folder.root, `starting sandbox ${request.name}`)
+      throw toWriteFailure(error, folder.root, `starting sandbox ${request.name}`)
     }
   }
 }

@@ -70,8 +70,8 @@ export function defineReset(parent: Command, { io, act }: CommandContext): void 
     .action(({ name }: { name: string }) =>
       act(async () => {
         const { resetSandbox } = await sandboxes()
-        await resetSandbox(name, sandboxContext(io))
-        io.stderr(`sandbox ${name} is deleted\n`)
+        const existed = await resetSandbox(name, sandboxContext(io))
+        io.stderr(existed ? `sandbox ${name} is deleted\n` : `there was no sandbox ${name}\n`)
         return 0
       }),
     )

@@ -7,6 +7,7 @@ import { createReadStream, type Dirent } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { unwritableFile } from '../../errors/common.ts'
 import { failure, formatError } from '../../errors/failure.ts'
 import { finding } from '../../errors/finding.ts'
 import { damagedCache, diskFull } from '../findings.ts'
@@ -80,7 +81,7 @@ export async function publishFolder(
     await rename(temporary, target)
   } catch (error) {
     await rm(temporary, { recursive: true, force: true })
-    throw toDiskFullFailure(error, parent, `writing ${path.basename(target)}`)
+    throw toWriteFailure(error, parent, `writing ${path.basename(target)}`)
   }
 }
 
@@ -168,10 +169,13 @@ async function exists(file: string): Promise<boolean> {
   )
 }
 
-/** Turns ENOSPC into a finding with the folder; returns any other error unchanged. */
-export function toDiskFullFailure(error: unknown, folder: string, doing: string): unknown {
-  const full = error instanceof Error && (error as NodeJS.ErrnoException).code === 'ENOSPC'
-  return full ? failure(diskFull, { folder, doing }, { cause: error }) : error
+/** Turns an error of a write into a finding with the folder: it has no space, or belongs to another user. Returns others unchanged. */
+export function toWriteFailure(error: unknown, folder: string, doing: string): unknown {
+  const code = error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? '') : ''
+  if (code === 'ENOSPC') return failure(diskFull, { folder, doing }, { cause: error })
+  // Such as a folder that `sudo` made in the home of another user.
+  if (!['EACCES', 'EPERM', 'EROFS'].includes(code)) return error
+  return failure(unwritableFile, { file: folder, reason: formatError(error) }, { cause: error })
 }
 
 export function mentionsDiskFull(output: string): boolean {

@@ -10,7 +10,7 @@ import { damagedCache, goMissing, missingAsset } from '../findings.ts'
 import { acquireLock } from '../process-lock.ts'
 import { executableName, type ProgramName, type ProgramPin, programs } from '../programs.ts'
 import type { Notice, Notify, SandboxPaths } from '../sandbox-context.ts'
-import { inspectFolder, publishFolder, toDiskFullFailure } from './cache-folder.ts'
+import { inspectFolder, publishFolder, toWriteFailure } from './cache-folder.ts'
 import { compile, findToolchain, linkerFlags, type Toolchain } from './compile.ts'
 import { ensureArchive, selectArchive } from './envtest-archive.ts'
 
@@ -209,7 +209,7 @@ async function createScratchFolder(cacheFolder: string, pin: string): Promise<st
     }
     return await mkdtemp(path.join(cacheFolder, `.${pin}-`))
   } catch (error) {
-    throw toDiskFullFailure(error, cacheFolder, `building ${pin}`)
+    throw toWriteFailure(error, cacheFolder, `building ${pin}`)
   }
 }
 

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { Failure, failure } from '../../errors/failure.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { describeExit, type Exec, lastLines } from '../../exec/process.ts'
-import { toDiskFullFailure } from '../build/cache-folder.ts'
+import { toWriteFailure } from '../build/cache-folder.ts'
 import { goMissing, moduleUnavailable, wrongModuleSum } from '../findings.ts'
 
 export interface CrdModule {
@@ -46,7 +46,7 @@ export async function fetchCrdFiles(
   signal?: AbortSignal,
 ): Promise<readonly CrdFile[]> {
   const folder = await mkdtemp(path.join(scratch, '.modules-')).catch((error: unknown) => {
-    throw toDiskFullFailure(error, scratch, 'fetching CRDs')
+    throw toWriteFailure(error, scratch, 'fetching CRDs')
   })
   try {
     const downloads = await download(pins.modules, folder, exec, signal)

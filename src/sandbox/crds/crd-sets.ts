@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { loadAll } from 'js-yaml'
 import type { KubeObject } from '../../api/object.ts'
-import { ensureFolder, publishFolder, toDiskFullFailure } from '../build/cache-folder.ts'
+import { ensureFolder, publishFolder, toWriteFailure } from '../build/cache-folder.ts'
 import type { BuildContext } from '../build/ensure-programs.ts'
 import type { CrdSource } from '../settings.ts'
 import { type CrdFile, type CrdPins, fetchCrdFiles, readPins } from './crd-modules.ts'
@@ -95,7 +95,7 @@ async function ensureConverted(key: string, pins: CrdPins, context: BuildContext
   const waiting = 'waiting for another process that fetches the CRDs'
   return ensureFolder(folder, { what: 'the CRD sets', waiting, notify, signal }, async () => {
     await mkdir(cacheFolder, { recursive: true }).catch((error: unknown) => {
-      throw toDiskFullFailure(error, cacheFolder, 'fetching CRDs')
+      throw toWriteFailure(error, cacheFolder, 'fetching CRDs')
     })
     notify({ kind: 'progress', text: `fetching ${pins.modules.length} modules with CRDs` })
     const files = await fetchCrdFiles(pins, cacheFolder, exec, signal)
