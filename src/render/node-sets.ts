@@ -5,7 +5,7 @@
  * NodeSets, because its step ssh-known-hosts knows only the hosts of its own NodeSets.
  */
 import { createHash } from 'node:crypto'
-import { MIGRATION_SECRET, SSH_SECRET } from '../api/node-secrets.ts'
+import { computeConfigSecret, MIGRATION_SECRET, SSH_SECRET } from '../api/node-secrets.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { SiteFileCloud, SiteFileHost } from '../api/site.ts'
 import { type HostNodeSet, hostNodeSets, novaServiceName } from '../plan/node-sets.ts'
@@ -104,7 +104,7 @@ function novaService(cloud: PlannedCloud, set: HostNodeSet): readonly KubeObject
         default: { contents: ['dnsnames', 'ips'], networks: ['ctlplane'], issuer: 'osp-rootca-issuer-internal' },
       },
       dataSources: [
-        { secretRef: { name: `nova-${set.cell}-compute-config` } },
+        { secretRef: { name: computeConfigSecret(set.cell) } },
         { secretRef: { name: migration } },
         ...(ceph ? [{ configMapRef: { name: CEPH_NOVA } }] : []),
         ...(novaConfig === undefined ? [] : [{ configMapRef: { name: config } }]),

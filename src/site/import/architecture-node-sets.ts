@@ -6,6 +6,7 @@
  * node set, such as `edpm-nodeset-values-post-ceph`, changes it.
  */
 import { asRecord, asString, isRecord, type JsonRecord } from '../../api/json.ts'
+import { readComputeCell } from '../../api/node-secrets.ts'
 import { isPlaceholder } from '../../api/placeholders.ts'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { readYamlStream, type YamlReading } from '../../yaml/read.ts'
@@ -192,7 +193,7 @@ function readNodeSet(name: string, data: JsonRecord, report: Report): NodeSetSou
   const isComplete = nodes !== undefined
   return {
     name: asString(givenName) ?? name,
-    cell: /^nova-(.+)-compute-config$/.exec(secret)?.[1],
+    cell: readComputeCell(secret),
     spec: definedFields({
       // A file that only changes a node set says nothing of what it leaves out.
       preProvisioned: preProvisioned ?? (isComplete ? true : undefined),

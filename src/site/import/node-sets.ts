@@ -5,6 +5,7 @@
  * Pure. Knows the spec of a NodeSet; the sources (clusters, values files, conversions) bring it into this form.
  */
 import { asList, asRecord, asString, asStrings, isRecord, type JsonRecord } from '../../api/json.ts'
+import { readComputeCell } from '../../api/node-secrets.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { SiteFileCloud, SiteFileHost, SiteFileNodeSet } from '../../api/site.ts'
 import { type Finding, finding, type Where } from '../../errors/finding.ts'
@@ -296,9 +297,7 @@ function withoutValues(fields: JsonRecord, defaults: JsonRecord): JsonRecord {
 function novaCell(service: KubeObject): string | undefined {
   const { dataSources, secrets } = asRecord(service['spec'])
   const sources = asList(dataSources).map((source) => asRecord(asRecord(source)['secretRef'])['name'])
-  return [...sources, ...asList(secrets)]
-    .flatMap((name) => /^nova-(.+)-compute-config$/.exec(asString(name) ?? '')?.[1] ?? [])
-    .at(0)
+  return [...sources, ...asList(secrets)].flatMap((name) => readComputeCell(asString(name) ?? '') ?? []).at(0)
 }
 
 /** NodeSet objects in the form that `addNodeSets` takes, with the cells of their nova services. */

@@ -1,4 +1,5 @@
 /** Creates the client configuration (`openstack-config`, `openstack-config-secret`), the authority and the CA bundle. */
+import { computeConfigSecret } from '../../../api/node-secrets.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { getField } from '../../../api/raw-object.ts'
 import type { KubeClient } from '../../../kube/client.ts'
@@ -62,7 +63,7 @@ export async function ensureAccess(
     objects.push({
       apiVersion: 'v1',
       kind: 'Secret',
-      metadata: owned(`nova-${cell}-compute-config`),
+      metadata: owned(computeConfigSecret(cell)),
       stringData: { '01-nova.conf': '[DEFAULT]\n' },
     })
   }

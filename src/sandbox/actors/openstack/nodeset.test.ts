@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../../api/object.ts'
-import { REMOVAL_LABEL } from '../../../hosts/data-plane.ts'
+import { REMOVAL_LABEL, readService, type Service } from '../../../hosts/data-plane.ts'
 import {
   copyDeployments,
   type DeploymentInput,
@@ -48,6 +48,14 @@ const input = (object: KubeObject, more: Partial<DeploymentInput> = {}): Deploym
   hashOf: ({ name }) => (name === 'nova-config' ? 's1' : undefined),
   ...more,
 })
+const service = (name: string, edpmServiceType?: string, ...secrets: readonly string[]): Service =>
+  readService({
+    apiVersion: API,
+    kind: 'OpenStackDataPlaneService',
+    metadata: { name },
+    spec: { edpmServiceType, dataSources: secrets.map((secret) => ({ secretRef: { name: secret } })) },
+  })
+const shipped = [service('bootstrap'), service('nova', 'nova')]
 const counts = { totalHosts: 2, failedHosts: 0, unreachableHosts: 0, failurePercent: 0 }
 
 describe('summarizeExecutions', () => {
@@ -105,7 +113,8 @@ it('nova-compute does not run on a host that a removal has stopped', () => {
     const object = deployment('stop-compute-1', {}, { deployed })
     return { ...object, metadata: { ...object.metadata, labels: { [REMOVAL_LABEL]: 'compute-1' } } }
   }
-  const names = (object: KubeObject) => runningComputes(nodeSet, [deployment('all'), object]).map(({ name }) => name)
+  const names = (object: KubeObject) =>
+    runningComputes(nodeSet, [deployment('all'), object], shipped).map(({ name }) => name)
   expect(names(stop(false))).toEqual(['compute-0', 'compute-1'])
   expect(names(stop(true))).toEqual(['compute-0'])
 })
@@ -121,10 +130,39 @@ it('nova-compute runs on no host whose name would be a path or a line of a file'
     },
     services: ['nova'],
   }
-  expect(runningComputes({ ...nodeSet, spec }, [deployment('all')])).toEqual([
+  expect(runningComputes({ ...nodeSet, spec }, [deployment('all')], shipped)).toEqual([
     { name: 'compute-0', cell: 'cell1', addresses: {} },
     { name: 'compute-1.example.com', cell: 'cell1', addresses: { ctlplane: '192.168.122.101' } },
   ])
-  const services = ['nova-../../etc']
-  expect(runningComputes({ ...nodeSet, spec: { ...spec, services } }, [deployment('all')])).toEqual([])
+  const services = ['nova-up']
+  const up = service('nova-up', 'nova', 'nova-../../etc-compute-config')
+  expect(runningComputes({ ...nodeSet, spec: { ...spec, services } }, [deployment('all')], [up])).toEqual([])
+})
+
+describe('the cell of nova-compute', () => {
+  const cellOf = (services: readonly string[], known: readonly Service[]): string | undefined =>
+    runningComputes({ ...nodeSet, spec: { nodes: { a: {} }, services } }, [deployment('all')], known)[0]?.cell
+
+  it('is that of the configuration that its service reads, whatever the service is called', () => {
+    const custom = service('nova-custom', 'nova', 'nova-migration-ssh-key', 'nova-cell2-compute-config')
+    expect(cellOf(['bootstrap', 'nova-custom'], [...shipped, custom])).toBe('cell2')
+    expect(cellOf(['cell3'], [service('cell3', 'nova', 'nova-cell1-compute-config')])).toBe('cell1')
+  })
+
+  it('is cell1 for the shipped service, unless its author gave it another configuration', () => {
+    expect(cellOf(['nova'], shipped)).toBe('cell1')
+    expect(cellOf(['nova'], [service('nova', 'nova', 'nova-cell2-compute-config')])).toBe('cell2')
+  })
+
+  it('is that of the first of several services of nova, which alone runs', () => {
+    const custom = service('nova-custom', 'nova', 'nova-cell2-compute-config')
+    expect(cellOf(['nova', 'nova-custom'], [...shipped, custom])).toBe('cell1')
+    expect(cellOf(['nova-custom', 'nova'], [...shipped, custom])).toBe('cell2')
+  })
+
+  it('is none where a service has the name of a cell and is no service of nova, or does not exist', () => {
+    expect(cellOf(['nova-cell1'], [service('nova-cell1', 'logging')])).toBeUndefined()
+    expect(cellOf(['nova-custom'], [service('nova-custom', 'nova')])).toBeUndefined()
+    expect(cellOf(['nova-cell1'], shipped)).toBeUndefined()
+  })
 })

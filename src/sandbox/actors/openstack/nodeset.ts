@@ -5,9 +5,10 @@
  */
 import { asRecord } from '../../../api/json.ts'
 import { isLabelValue } from '../../../api/label-value.ts'
+import { readComputeCell } from '../../../api/node-secrets.ts'
 import { type KubeObject, objectKey } from '../../../api/object.ts'
 import { getField, getList, getString } from '../../../api/raw-object.ts'
-import { REMOVAL_LABEL, serviceKind } from '../../../hosts/data-plane.ts'
+import { REMOVAL_LABEL, readService, type Service, serviceKind } from '../../../hosts/data-plane.ts'
 import { type ContentRef, formatRef, readContent, referencedContents } from '../../../hosts/hosts-input.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import type { Controller } from '../../../kube/controller.ts'
@@ -68,7 +69,10 @@ export function dataPlaneControllers({ runtime, stepMs, openstack }: ActorDeps):
           .list(namespace)
           .filter((deployment) => nodeSetsOf(deployment).includes(name))
         const deployed = nodeSetDeployments.some((deployment) => isDeployed(deployment))
-        if (deployed) openstack?.setComputes(namespace, name, runningComputes(nodeSet, nodeSetDeployments))
+        if (openstack && deployed) {
+          const services = (await listServices(client, namespace)).map(readService)
+          openstack.setComputes(namespace, name, runningComputes(nodeSet, nodeSetDeployments, services))
+        }
         const last = deployed ? good : asked
         const conditions = [
           { type: 'Ready', ...last },
@@ -189,15 +193,19 @@ async function ensureServices(client: KubeClient, nodeSet: KubeObject): Promise<
   }
 }
 
+/** None where the release does not serve them. */
+async function listServices(client: KubeClient, namespace: string): Promise<readonly KubeObject[]> {
+  if (!(await client.resource(serviceKind))) return []
+  return (await client.list(serviceKind, { namespace })).items.map((item) => ({ ...item, ...serviceKind }))
+}
+
 /** Services, and hashes of the Secrets and ConfigMaps that they and the inventories read. */
 async function readInputs(
   client: KubeClient,
   namespace: string,
   members: readonly KubeObject[],
 ): Promise<Pick<DeploymentInput, 'services' | 'hashOf'>> {
-  const isServed = (await client.resource(serviceKind)) !== undefined
-  const listed = isServed ? (await client.list(serviceKind, { namespace })).items : []
-  const services = listed.map((item) => ({ ...item, ...serviceKind }))
+  const services = await listServices(client, namespace)
   const hashes = new Map<string, string>()
   for (const ref of referencedContents({ objects: [...members, ...services], unread: [] })) {
     const found = await client.get({ ...ref, apiVersion: 'v1' })
@@ -233,22 +241,38 @@ function readFailedHosts({ metadata }: KubeObject): Pick<DeploymentInput, 'fails
 }
 
 /** The playbook of a removal stops nova-compute before the host leaves its node set. */
-export function runningComputes(nodeSet: KubeObject, deployments: readonly KubeObject[]): readonly ComputeNode[] {
+export function runningComputes(
+  nodeSet: KubeObject,
+  deployments: readonly KubeObject[],
+  services: readonly Service[],
+): readonly ComputeNode[] {
   const stopped = deployments
     .filter((deployment) => isDeployed(deployment))
     .flatMap(({ metadata }) => metadata.labels?.[REMOVAL_LABEL] ?? [])
-  return computeNodes(nodeSet).filter(({ name }) => !stopped.some((host) => `${name}.`.startsWith(`${host}.`)))
+  return computeNodes(nodeSet, services).filter(
+    ({ name }) => !stopped.some((host) => `${name}.`.startsWith(`${host}.`)),
+  )
+}
+
+/** The shipped service is that of cell1; here it has no configuration that says so. */
+const NOVA = 'nova'
+
+/** The cell whose configuration nova-compute of a node set reads. Of several services of its type, the first one runs. */
+function computeCell(nodeSet: KubeObject, services: readonly Service[]): string | undefined {
+  const known = servicesOf(nodeSet).flatMap((name) => services.find((service) => service.name === name) ?? [])
+  const nova = known.find(({ type }) => type === NOVA)
+  const [cell] =
+    nova?.sources.flatMap(({ kind, name }) => (kind === 'Secret' ? (readComputeCell(name) ?? []) : [])) ?? []
+  return cell ?? (nova?.name === NOVA ? 'cell1' : undefined)
 }
 
 /**
- * The nodes that run nova-compute, with the cell of their service: `nova` is that of cell1. Names become paths on this
- * machine and lines of files, so a node is left out whose name cannot be that of a host.
+ * The nodes that run nova-compute, with their cell. Names become paths on this machine and lines of files, so a node is left
+ * out whose name cannot be that of a host.
  */
-function computeNodes(nodeSet: KubeObject): readonly ComputeNode[] {
-  const services = getList(nodeSet, 'spec', 'services').map(String)
-  const service = services.find((name) => name === 'nova' || name.startsWith('nova-'))
-  const cell = service === 'nova' ? 'cell1' : (service ?? '').slice('nova-'.length)
-  if (service === undefined || !isLabelValue(cell)) return []
+function computeNodes(nodeSet: KubeObject, services: readonly Service[]): readonly ComputeNode[] {
+  const cell = computeCell(nodeSet, services)
+  if (cell === undefined || !isLabelValue(cell)) return []
   const nodes = Object.entries(asRecord(getField(nodeSet, 'spec', 'nodes'))).map(([key, node]) => ({
     name: getString(node, 'hostName') ?? key,
     cell,
