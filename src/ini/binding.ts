@@ -35,6 +35,14 @@ export const credentialsRule: BindingRule = {
   why: CLEAR_TEXT,
 }
 
+/** For services on nodes. */
+export const journalRule: BindingRule = {
+  section: 'DEFAULT',
+  keys: ['default_log_levels', 'log_config_append', 'use_stderr'],
+  verdict: 'warned',
+  why: 'a run waits until the service has logged in the journal that it is up',
+}
+
 export const notificationBusRule: BindingRule = {
   section: 'oslo_messaging_notifications',
   keys: ['transport_url'],

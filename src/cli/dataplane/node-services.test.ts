@@ -142,6 +142,16 @@ describe('services on nodes', () => {
     }
   })
 
+  it('say when they are up and what they need for it, unless systemd knows', async () => {
+    for (const { playbook } of nodeServices.flatMap(({ steps }) => steps)) {
+      const text = await readPlaybook(playbook)
+      const [, up] = /^    up: (.+)$/m.exec(text) ?? []
+      expect(up, playbook).toBeDefined()
+      if (up === '""') expect(text).toContain('    type: notify\n')
+      else expect(text).toMatch(/^    needs: .+$/m)
+    }
+  })
+
   it('do not include the service of the tests', () => {
     expect(summarizedKinds()).not.toContainEqual(weatherAgents)
   })

@@ -32,11 +32,13 @@ const reported: Readonly<Record<keyof typeof causes, readonly string[]>> = {
   ],
   apiUnreachable: [
     'Check that the service runs: stackloom-nova.service does not start: ERROR nova keystoneauth1.exceptions.connection.ConnectFailure: Unable to establish connection to http://keystone:5000',
+    'Check that the service runs: stackloom-nova.service does not start: ERROR nova.compute.manager nova.exception.ResourceProviderRetrievalFailed: Failed to get resource provider with UUID 4f5c7b0e',
   ],
   apiPasswordRefused: [
     'Check that the service runs: stackloom-nova.service does not start: ERROR nova keystoneauth1.exceptions.http.Unauthorized: The request you have made requires authentication. (HTTP 401)',
   ],
   libvirtDead: [
+    'Check that the service runs: stackloom-nova.service does not start: ERROR oslo_service.service nova.exception.HypervisorUnavailable: Connection to the hypervisor is broken on host',
     "Check that the service runs: stackloom-nova.service does not start: ERROR nova.virt.libvirt.host libvirt.libvirtError: Failed to connect socket to '/var/run/libvirt/libvirt-sock': No such file or directory",
     'Check that the service runs: stackloom-libvirt.service does not start: cannot read',
   ],
@@ -58,6 +60,7 @@ const reported: Readonly<Record<keyof typeof causes, readonly string[]>> = {
   podmanTooOld: ['Check that Podman can make a unit from an image: failed'],
   southboundUnreachable: [
     'Check the registration with the southbound database: ovn-controller does not reach the southbound database tcp:192.0.2.9:6642',
+    'Check that the service runs: stackloom-ovn-metadata.service does not start: it does not reach the southbound database: Could not retrieve schema from tcp:192.0.2.9:6642: Connection refused',
   ],
   configInvalid: [
     'Check that the service runs: stackloom-nova.service does not start: oslo_config.cfg.ConfigFileValueError: Value for option debug from LocationInfo is not valid',

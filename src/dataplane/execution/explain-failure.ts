@@ -37,7 +37,7 @@ const patterns: readonly (readonly [RegExp, Problem<causes.HostFailure>])[] = [
   ],
   [/impl_rabbit|amqp.*(refused|timed out|unreachable)|AMQP server on/i, causes.busUnreachable],
   [
-    /Unable to establish connection to|exceptions\.connection\.|DiscoveryFailure|EndpointNotFound|EndpointURLNotFound/,
+    /Unable to establish connection to|exceptions\.connection\.|DiscoveryFailure|EndpointNotFound|EndpointURLNotFound|exception\.ResourceProvider\w+Failed/,
     causes.apiUnreachable,
   ],
   [

@@ -73,19 +73,20 @@ export const clockDiffers = cause({
 export const busPasswordRefused = cause({
   code: 'SL7148',
   what: 'RabbitMQ refuses the user and password of the transport URL',
-  remedy: 'compare the Secret that cellMessageBusSecretName of the NovaCell names with the user in RabbitMQ',
+  remedy:
+    'compare the transport URL with the user in RabbitMQ; nova-compute has it from the Secret that cellMessageBusSecretName of the NovaCell names, other services from the Secret that their object names',
 })
 
 export const busUnreachable = cause({
   code: 'SL7149',
-  what: 'RabbitMQ of the cell cannot be reached from the host',
+  what: 'RabbitMQ cannot be reached from the host',
   remedy:
     'check that the address in the transport URL answers from the network of the host: its VIP, VLAN and firewall',
 })
 
 export const apiUnreachable = cause({
   code: 'SL7150',
-  what: 'an API of the control plane cannot be reached from the host',
+  what: 'an API of the control plane does not answer the host',
   remedy:
     'check that the endpoint resolves and answers from the host: `curl` it there; nova-compute needs Keystone and Placement',
 })
@@ -142,7 +143,7 @@ export const southboundUnreachable = cause({
   code: 'SL7159',
   what: 'the host is not registered with OVN',
   remedy:
-    'check stackloom_ovn_remote or edpm_ovn_dbs, and that the port answers from the host; an ssl: address needs stackloom_ovn_tls',
+    'check stackloom_ovn_remote or edpm_ovn_dbs, for the metadata agent ovn_sb_connection in the Secret of Neutron, and that the port answers from the host; an ssl: address needs stackloom_ovn_tls',
 })
 
 export const configInvalid = cause({

@@ -1,5 +1,5 @@
 /** Renders the configuration files of cinder-volume on a node. Pure. */
-import { type ConfigFiles, iniSection, renderConfigFiles } from './config-files.ts'
+import { type ConfigFiles, iniSection, journalOptions, renderConfigFiles } from './config-files.ts'
 
 export const CINDER_VOLUME_GENERATED = '01-cinder-volume.conf'
 const CINDER_VOLUME_OVERRIDE = '02-cinder-volume-override.conf'
@@ -22,7 +22,13 @@ export function renderCinderVolumeConfig(
   return renderConfigFiles(
     CINDER_VOLUME_GENERATED,
     [
-      ...iniSection('DEFAULT', { host, my_ip: myIp, transport_url: transportUrl, state_path: '/var/lib/cinder' }),
+      ...iniSection('DEFAULT', {
+        host,
+        my_ip: myIp,
+        transport_url: transportUrl,
+        state_path: '/var/lib/cinder',
+        ...journalOptions,
+      }),
       ...iniSection('database', { connection }),
       ...iniSection('oslo_concurrency', { lock_path: '/var/lib/cinder/tmp' }),
       ...iniSection('oslo_messaging_rabbit', { heartbeat_in_pthread: 'false' }),

@@ -1,6 +1,6 @@
 /** Defines the service cinder-volume: the volume service of Cinder on a node whose disks it exports. */
 
-import { type BindingRule, credentialsRule } from '../../ini/binding.ts'
+import { type BindingRule, credentialsRule, journalRule } from '../../ini/binding.ts'
 import {
   type CinderExternalVolumeSpec,
   cinderExternalVolumeKind,
@@ -38,6 +38,7 @@ const binding: readonly BindingRule[] = [
     why: 'the database binds the service to its cloud',
   },
   credentialsRule,
+  journalRule,
 ]
 
 export const cinderVolumeService: ServiceDefinition = {

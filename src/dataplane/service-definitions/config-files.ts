@@ -23,6 +23,9 @@ export function renderConfigFiles(name: string, options: readonly IniOption[], o
   return { kind: 'files', files: { [name]: written.text, ...others } }
 }
 
+/** A run waits for what a service logs when it is up: the journal has it, whatever else customServiceConfig logs to. */
+export const journalOptions = { use_stderr: 'true' }
+
 /** Literal values; an absent one is left out. */
 export function iniSection(name: string, values: Readonly<Record<string, string | undefined>>): readonly IniOption[] {
   return Object.entries(values).flatMap(([key, value]) =>

@@ -36,6 +36,14 @@ describe('The configuration of nova-compute', () => {
     })
   })
 
+  it('logs to the journal that nova-compute is up, beside a log file of customServiceConfig', () => {
+    const values = effective(renderComputeConfig(facts, '[DEFAULT]\nlog_file = /var/log/nova.log\n'))
+    expect(values).toMatchObject({ 'DEFAULT.use_stderr': 'true', 'DEFAULT.log_file': '/var/log/nova.log' })
+    expect(values['DEFAULT.default_log_levels']?.split(',')).toEqual(
+      expect.arrayContaining(['nova.service=DEBUG', 'sqlalchemy=WARN', 'oslo_messaging=INFO']),
+    )
+  })
+
   it('has an override file even without customServiceConfig', () => {
     const made = renderComputeConfig(facts)
     expect(made.kind === 'files' && made.files[NOVA_OVERRIDE]).toBe('')

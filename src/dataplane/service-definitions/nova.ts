@@ -1,7 +1,7 @@
 /** Defines the service nova: nova-compute and libvirt on a node. */
 
 import { MIGRATION_SECRET } from '../../api/node-secrets.ts'
-import { type BindingRule, credentialsRule, notificationBusRule } from '../../ini/binding.ts'
+import { type BindingRule, credentialsRule, journalRule, notificationBusRule } from '../../ini/binding.ts'
 import { type NovaCell, novaCellKind, novaCells, novaExternalComputeKind, novaExternalComputes } from '../kinds/nova.ts'
 import type { ServiceAnnotation } from '../rules/service-annotation.ts'
 import type { ServiceDefinition } from './definition.ts'
@@ -60,6 +60,7 @@ const binding: readonly BindingRule[] = [
   },
   notificationBusRule,
   credentialsRule,
+  journalRule,
 ]
 
 export const novaService: ServiceDefinition = {

@@ -1,5 +1,5 @@
 /** Renders the configuration files of the OVN metadata agent. Pure. */
-import { type ConfigFiles, iniSection, renderConfigFiles } from './config-files.ts'
+import { type ConfigFiles, iniSection, journalOptions, renderConfigFiles } from './config-files.ts'
 
 export const METADATA_GENERATED = '01-neutron-metadata.conf'
 export const METADATA_OVERRIDE = '02-neutron-metadata-override.conf'
@@ -35,6 +35,7 @@ export function renderMetadataConfig(facts: MetadataFacts, customServiceConfig =
         nova_metadata_protocol: facts.novaMetadataProtocol ?? 'http',
         metadata_proxy_shared_secret: facts.sharedSecret,
         state_path: '/var/lib/neutron',
+        ...journalOptions,
       }),
       ...iniSection('agent', { root_helper: 'sudo neutron-rootwrap /etc/neutron/rootwrap.conf' }),
       ...iniSection('ovn', { ovn_sb_connection: facts.ovnSbConnection, ...certificates }),

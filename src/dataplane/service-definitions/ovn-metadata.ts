@@ -1,6 +1,6 @@
 /** Defines the service ovn-metadata: the OVN metadata agent on a node. */
 
-import { type BindingRule, credentialsRule } from '../../ini/binding.ts'
+import { type BindingRule, credentialsRule, journalRule } from '../../ini/binding.ts'
 import { type OvnMetadataAgentSpec, ovnMetadataAgentKind, ovnMetadataAgents } from '../kinds/ovn-metadata-agent.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
 import { parseOnOff, type ServiceAnnotation } from '../rules/service-annotation.ts'
@@ -50,6 +50,7 @@ const binding: readonly BindingRule[] = [
     why: 'it must be what the metadata service of this cell has',
   },
   credentialsRule,
+  journalRule,
 ]
 
 export const ovnMetadataService: ServiceDefinition = {

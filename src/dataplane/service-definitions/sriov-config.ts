@@ -1,5 +1,5 @@
 /** Renders the configuration files of the SR-IOV NIC switch agent. Pure. */
-import { type ConfigFiles, iniSection, renderConfigFiles } from './config-files.ts'
+import { type ConfigFiles, iniSection, journalOptions, renderConfigFiles } from './config-files.ts'
 
 export const SRIOV_GENERATED = '01-neutron-sriov.conf'
 const SRIOV_OVERRIDE = '02-neutron-sriov-override.conf'
@@ -15,7 +15,12 @@ export function renderSriovConfig({ transportUrl, host }: SriovFacts, customServ
   return renderConfigFiles(
     SRIOV_GENERATED,
     [
-      ...iniSection('DEFAULT', { host, transport_url: transportUrl, state_path: '/var/lib/neutron' }),
+      ...iniSection('DEFAULT', {
+        host,
+        transport_url: transportUrl,
+        state_path: '/var/lib/neutron',
+        ...journalOptions,
+      }),
       ...iniSection('agent', { root_helper: 'sudo neutron-rootwrap /etc/neutron/rootwrap.conf' }),
       ...iniSection('oslo_concurrency', { lock_path: '/var/lib/neutron/tmp' }),
       ...iniSection('oslo_messaging_rabbit', { heartbeat_in_pthread: 'false' }),

@@ -1,6 +1,6 @@
 /** Defines the service sriov: the SR-IOV NIC switch agent on a node. */
 
-import { type BindingRule, credentialsRule } from '../../ini/binding.ts'
+import { type BindingRule, credentialsRule, journalRule } from '../../ini/binding.ts'
 import type { ServiceObject } from '../kinds/service-object.ts'
 import { type SriovAgentSpec, sriovAgentKind, sriovAgents } from '../kinds/sriov-agent.ts'
 import { parseOnOff } from '../rules/service-annotation.ts'
@@ -28,6 +28,7 @@ const binding: readonly BindingRule[] = [
     why: 'the message bus binds the agent to its cloud',
   },
   credentialsRule,
+  journalRule,
 ]
 
 export const sriovService: ServiceDefinition = {
