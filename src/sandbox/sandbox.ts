@@ -23,6 +23,7 @@ import { localStorage } from './nodes/node-volumes.ts'
 import { readProcessIds } from './nodes/process-ids.ts'
 import { judgeHost, readHostFacts } from './nodes/requirements.ts'
 import { type CloudRecord, readClouds } from './openstack/clouds.ts'
+import { reportComputes } from './openstack/report-computes.ts'
 import { copyPreparedStore, ensurePreparedStore, type PrepareContext } from './prepare.ts'
 import { acquireLock } from './process-lock.ts'
 import { requiredPrograms } from './program-table.ts'
@@ -222,7 +223,8 @@ export async function sandboxStatus(name: string, { paths }: Pick<SandboxContext
   const settings = await requireSettings(paths, name)
   const folder = locateSandbox(paths, name)
   const status = await queryIfRunning(folder)
-  const findings = status ? await readFindings(folder) : []
+  const clouds = status && settings.openstack ? await readClouds(folder.openstack) : []
+  const findings = status ? [...(await readFindings(folder)), ...(await reportComputes(clouds))] : []
   return {
     name,
     running: status !== undefined,
@@ -231,7 +233,7 @@ export async function sandboxStatus(name: string, { paths }: Pick<SandboxContext
     netns: settings.netns,
     actors: settings.actors,
     ...(settings.pods && { nodes: describeNodes(folder, settings.pods) }),
-    ...(settings.openstack && { clouds: status ? await readClouds(folder.openstack) : [] }),
+    ...(settings.openstack && { clouds }),
     server: `https://127.0.0.1:${settings.port}`,
     kubeconfig: folder.kubeconfig,
     folder: folder.root,

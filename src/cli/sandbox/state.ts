@@ -1,6 +1,7 @@
 /** `sandbox stop|status|kubeconfig|reset`: commands for existing sandboxes. */
 import type { Command } from 'commander'
 import type { CloudState } from '../../sandbox/openstack/cloud.ts'
+import type { CloudRecord } from '../../sandbox/openstack/clouds.ts'
 import type { SandboxStatus } from '../../sandbox/sandbox.ts'
 import { type CommandContext, withExamples } from '../command.ts'
 import type { Io } from '../io.ts'
@@ -111,7 +112,15 @@ function formatClouds({ clouds = [] }: SandboxStatus, io: Io): string {
     simulated.join(', '),
   ])
   const columns = ['CLOUD', 'NAMESPACE', 'STATE', 'RUNNING', 'SIMULATED']
-  return `${formatTable(columns, rows, io.columns, io.colour.stdout)}\n`
+  return `${formatTable(columns, rows, io.columns, io.colour.stdout)}\n${formatComputes(clouds, io)}`
+}
+
+function formatComputes(clouds: readonly CloudRecord[], io: Io): string {
+  const rows = clouds.flatMap(({ cloud, computes }) =>
+    computes.map(({ name, cell, state }) => [name, cloud, cell, state]),
+  )
+  if (rows.length === 0) return ''
+  return `${formatTable(['COMPUTE HOST', 'CLOUD', 'CELL', 'STATE'], rows, io.columns, io.colour.stdout)}\n`
 }
 
 function formatCloudState(state: CloudState): string {

@@ -30,6 +30,13 @@ export const hostNotStarted = problem<{ name: string; reason: string }>({
     'run it as root, with the folder of the sandbox on a file system that overlays can use (not on an overlay)',
 })
 
+export const computeHostFailed = problem<{ name: string; cloud: string; reason: string; log: string }>({
+  code: 'SL1256',
+  severity: 'warning',
+  message: ({ name, cloud, reason }) => `compute host ${name} of ${cloud} does not run: ${reason}`,
+  remedy: ({ log }) => `look at its log, ${log}; it is started again by itself`,
+})
+
 export const noSuchCloud = problem<{ cloud: string; sandbox: string; known: readonly string[] }>({
   code: 'SL1254',
   severity: 'error',

@@ -12,7 +12,8 @@ import { type Host, startHost } from '../hosts/host.ts'
 import { bringUp } from './bring-up.ts'
 import type { CloudDefinition } from './cloud-definition.ts'
 import { attachHost } from './cloud-network.ts'
-import { type ComputeHost, type ComputeRequest, runComputeHost } from './compute-host.ts'
+import { type ComputeRequest, computeLog, runComputeHost } from './compute-host.ts'
+import { type ComputeHosts, type ComputeStatus, createComputeHosts } from './compute-hosts.ts'
 import { healthUrls, serviceDaemons } from './daemons.ts'
 import { hostsFile, trustAuthority, writeScript } from './host-files.ts'
 import { watchLogs } from './logged-errors.ts'
@@ -53,6 +54,8 @@ export interface Cloud {
   readonly hosts: () => Readonly<Record<string, number>>
   /** Runs exactly these compute hosts, once the services have answered. */
   readonly setComputes: (requests: readonly ComputeRequest[]) => void
+  /** None before the services have answered. */
+  readonly computes: () => readonly ComputeStatus[]
   readonly stop: () => Promise<void>
 }
 
@@ -66,35 +69,29 @@ export function runCloud(options: CloudOptions): Cloud {
   const { definition, onChange } = options
   const aborted = new AbortController()
   const hosts = new Map<string, Host>()
-  const computes = new Map<string, ComputeHost>()
   let requested: readonly ComputeRequest[] = []
   let daemons: Daemons | undefined
+  let computes: ComputeHosts | undefined
   let state: CloudState = { kind: 'starting', doing: 'starting the host' }
   const change = (next: CloudState): void => {
     if (JSON.stringify(next) === JSON.stringify(state)) return
     state = next
     onChange()
-    if (next.kind === 'running') updateComputes()
+    if (next.kind !== 'running') return
+    computes ??= startComputes()
+    computes.request(requested)
   }
-  const syncComputes = async (): Promise<void> => {
-    for (const [name, { request, stop }] of computes) {
-      if (requested.some((wanted) => JSON.stringify(wanted) === JSON.stringify(request))) continue
-      await stop()
-      computes.delete(name)
-    }
-    const secrets = await readSecrets(options.folder)
+  const startComputes = (): ComputeHosts => {
     const { root, folder, authority, exec = runProcess } = options
-    for (const request of requested) {
-      if (computes.has(request.name) || aborted.signal.aborted) continue
-      const given = { request, definition, root, folder, secrets, authority: authority.certificate, exec }
-      computes.set(request.name, await runComputeHost(given))
-    }
-    onChange()
-  }
-  // One after the other; a host that cannot start is tried again at the next change.
-  let syncing: Promise<void> = Promise.resolve()
-  const updateComputes = (): void => {
-    syncing = syncing.then(syncComputes).catch(() => undefined)
+    return createComputeHosts({
+      start: async (request) => {
+        const secrets = await readSecrets(folder)
+        const given = { request, definition, root, folder, secrets, authority: authority.certificate, exec }
+        return runComputeHost({ ...given, onChange })
+      },
+      log: (name) => computeLog(folder, name),
+      onChange,
+    })
   }
   const attempt = async (): Promise<void> => {
     const control = await startCloudHost('control', options, hosts)
@@ -117,10 +114,10 @@ export function runCloud(options: CloudOptions): Cloud {
   }
   const endHosts = async (): Promise<void> => {
     daemons?.release()
-    await syncing
-    await Promise.all([...hosts.values(), ...computes.values()].map((host) => host.stop()))
+    await computes?.stop()
+    computes = undefined
+    await Promise.all([...hosts.values()].map((host) => host.stop()))
     hosts.clear()
-    computes.clear()
   }
   const keepTrying = async (): Promise<void> => {
     while (!aborted.signal.aborted) {
@@ -140,12 +137,12 @@ export function runCloud(options: CloudOptions): Cloud {
     definition,
     state: () => state,
     programs: () => daemons?.statuses() ?? [],
-    hosts: () => Object.fromEntries([...hosts, ...computes].map(([name, { pid }]) => [name, pid])),
+    hosts: () => ({ ...computes?.pids(), ...Object.fromEntries([...hosts].map(([name, { pid }]) => [name, pid])) }),
     setComputes: (requests) => {
-      if (JSON.stringify(requests) === JSON.stringify(requested)) return
       requested = requests
-      if (state.kind === 'running') updateComputes()
+      computes?.request(requested)
     },
+    computes: () => computes?.statuses() ?? [],
     stop: async () => {
       aborted.abort()
       await ended

@@ -7,6 +7,7 @@ import type { Authority } from '../../pki/authority.ts'
 import { type Cloud, type CloudState, runCloud } from './cloud.ts'
 import type { CloudDefinition } from './cloud-definition.ts'
 import type { ComputeRequest } from './compute-host.ts'
+import type { ComputeStatus } from './compute-hosts.ts'
 import type { DaemonStatus } from './supervise-daemons.ts'
 
 /** What `sandbox status` shows of a cloud. */
@@ -18,6 +19,7 @@ export interface CloudRecord {
   readonly services: readonly string[]
   readonly simulated: readonly string[]
   readonly programs: readonly DaemonStatus[]
+  readonly computes: readonly ComputeStatus[]
   /** Process ids of this machine that have the namespaces of the hosts. */
   readonly hosts: Readonly<Record<string, number>>
   readonly logs: string
@@ -72,6 +74,8 @@ export function createClouds({ root, folder }: CloudsOptions): OpenStackClouds {
     clouds.delete(namespace)
     record()
   }
+  // What a killed sandbox has left is not true any more.
+  record()
   return {
     ensure: async (definition, authority) => {
       const { namespace } = definition
@@ -127,6 +131,7 @@ function describe(cloud: Cloud, folder: string): CloudRecord {
     services,
     simulated,
     programs: cloud.programs(),
+    computes: cloud.computes(),
     hosts: cloud.hosts(),
     logs: path.join(folder, namespace, 'logs'),
   }
@@ -139,5 +144,7 @@ function recordFile(folder: string): string {
 /** Empty before the first cloud. */
 export async function readClouds(folder: string): Promise<readonly CloudRecord[]> {
   const text = await readFile(recordFile(folder), 'utf8').catch(() => '[]')
-  return JSON.parse(text) as readonly CloudRecord[]
+  const records = JSON.parse(text) as readonly (Omit<CloudRecord, 'computes'> & Partial<CloudRecord>)[]
+  // A sandbox that an earlier version started records no compute hosts.
+  return records.map((record) => ({ computes: [], ...record }))
 }

@@ -19,7 +19,17 @@ export interface ComputeRequest {
 export interface ComputeHost {
   readonly request: ComputeRequest
   readonly pid: number
+  /** How nova-compute ended, unless it has run for a minute since. */
+  readonly problem: () => string | undefined
+  /** When the host has ended. */
+  readonly ended: Promise<void>
   readonly stop: () => Promise<void>
+}
+
+const PROGRAM = 'nova-compute'
+
+export function computeLog(folder: string, host: string): string {
+  return path.join(folder, 'logs', host, `${PROGRAM}.log`)
 }
 
 interface ComputeOptions {
@@ -33,14 +43,16 @@ interface ComputeOptions {
   readonly authority: string
   /** Runs `ip` in the network that has the bridges of the cloud. */
   readonly exec: Exec
+  /** Called when nova-compute starts or ends. */
+  readonly onChange: () => void
 }
 
 export async function runComputeHost(options: ComputeOptions): Promise<ComputeHost> {
   const { request, definition, root, folder, secrets, authority } = options
   const host = await startHost({ name: request.name, root, folder: path.join(folder, 'compute', request.name) })
-  const logs = path.join(folder, 'logs', request.name)
-  await mkdir(logs, { recursive: true, mode: 0o700 })
-  const daemons = superviseDaemons(host, logs)
+  const log = computeLog(folder, request.name)
+  await mkdir(path.dirname(log), { recursive: true, mode: 0o700 })
+  const daemons = superviseDaemons(host, path.dirname(log), options.onChange)
   const stop = async (): Promise<void> => {
     daemons.release()
     await host.stop()
@@ -51,8 +63,12 @@ export async function runComputeHost(options: ComputeOptions): Promise<ComputeHo
     await stop()
     throw error
   }
-  daemons.start({ name: 'nova-compute', user: 'nova', home: '/var/lib/nova', command: ['nova-compute'] })
-  return { request, pid: host.pid, stop }
+  daemons.start({ name: PROGRAM, user: 'nova', home: '/var/lib/nova', command: [PROGRAM] })
+  const problem = (): string | undefined => {
+    const reason = daemons.statuses()[0]?.reason
+    return reason === undefined ? undefined : `${PROGRAM} ${reason}`
+  }
+  return { request, pid: host.pid, problem, ended: host.ended, stop }
 
   async function configure(on: Host, { request: { addresses, cell } }: ComputeOptions): Promise<void> {
     const attachments = definition.networks.flatMap(({ name, prefixLength }) => {

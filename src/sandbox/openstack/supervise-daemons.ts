@@ -9,7 +9,7 @@ export interface DaemonStatus {
   readonly name: string
   readonly running: boolean
   readonly restarts: number
-  /** How it ended last. */
+  /** How it ended last, unless it has run for a minute since. */
   readonly reason?: string
 }
 
@@ -26,8 +26,16 @@ const LAST_DELAY_MS = 30_000
 /** A program that ran for so long starts again at once. */
 const STEADY_MS = 60_000
 
-export function superviseDaemons(host: Host, logs: string): Daemons {
+export function superviseDaemons(
+  host: Pick<Host, 'start'>,
+  logs: string,
+  onChange: () => void = () => undefined,
+): Daemons {
   const statuses = new Map<string, DaemonStatus>()
+  const set = (status: DaemonStatus): void => {
+    statuses.set(status.name, status)
+    if (!released) onChange()
+  }
   const log = (name: string): string => path.join(logs, `${name}.log`)
   let released = false
   const launch = ({ name, user, home, command }: Daemon): RunningProcess => {
@@ -46,9 +54,12 @@ export function superviseDaemons(host: Host, logs: string): Daemons {
       const startedAt = performance.now()
       const { exit } = launch(daemon)
       const previous = statuses.get(daemon.name)?.reason
-      statuses.set(daemon.name, { name: daemon.name, running: true, restarts, ...(previous && { reason: previous }) })
+      const running = { name: daemon.name, running: true, restarts }
+      set({ ...running, ...(previous && { reason: previous }) })
+      const steady = setTimeout(() => set(running), STEADY_MS).unref()
       const reason = describeExit(await exit)
-      statuses.set(daemon.name, { name: daemon.name, running: false, restarts, reason })
+      clearTimeout(steady)
+      set({ name: daemon.name, running: false, restarts, reason })
       if (performance.now() - startedAt > STEADY_MS) delay = FIRST_DELAY_MS
       await new Promise((resolve) => setTimeout(resolve, delay).unref())
       delay = Math.min(delay * 2, LAST_DELAY_MS)

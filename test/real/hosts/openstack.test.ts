@@ -352,6 +352,27 @@ describe('sandbox start --openstack and up', () => {
     expect(nodeSets.items.flatMap((item) => Object.keys(getField(item, 'spec', 'nodes') ?? {}))).toEqual(['compute-0'])
   })
 
+  it('say which compute host does not run, why, and where its log is', async (ctx) => {
+    requireSoak(ctx)
+    const onCompute = async (script: string): Promise<void> => {
+      const clouds = await readClouds(locateSandbox(context.paths, NAME).openstack)
+      const { hosts } = clouds.find(({ namespace }) => namespace === 'openstack') ?? {}
+      const [pid] = Object.entries(hosts ?? {}).flatMap(([name, id]) => (name.startsWith('compute-0') ? [id] : []))
+      const enter = ['nsenter', `--target=${pid}`, '--mount', `--pid=/proc/${pid}/ns/pid_for_children`, '--']
+      await runProcess(toProgram([...enter, 'sh', '-c', script]))
+    }
+    const status = (): Promise<string> => stackloom('sandbox', 'status', '--name', NAME).then(({ output }) => output)
+    expect(await status()).toMatch(/compute-0\S* +rhoso1 +cell1 +running/)
+    await onCompute('chmod 000 /usr/bin/nova-compute; pkill -f [n]ova-compute')
+    await expect
+      .poll(status, patient)
+      .toMatch(
+        /SL1256: compute host compute-0\S* of rhoso1 does not run: nova-compute exited[^]*compute-0\S*\/nova-compute\.log/,
+      )
+    await onCompute('chmod 755 /usr/bin/nova-compute')
+    await expect.poll(status, patient).toMatch(/compute-0\S* +rhoso1 +cell1 +running/)
+  })
+
   it('start a killed database again', async () => {
     const pid = await onControlHost('openstack2', 'pgrep -o mariadbd')
     await onControlHost('openstack2', `kill -9 ${pid}`)
