@@ -8,6 +8,7 @@ import { renderCinderVolumeConfig } from '../../../src/dataplane/service-definit
 import type { ConfigFiles } from '../../../src/dataplane/service-definitions/config-files.ts'
 import { renderComputeConfig } from '../../../src/dataplane/service-definitions/nova-config.ts'
 import { renderMetadataConfig } from '../../../src/dataplane/service-definitions/ovn-metadata-config.ts'
+import { renderSriovConfig } from '../../../src/dataplane/service-definitions/sriov-config.ts'
 import { findSoakHostRoot } from '../../hosts.ts'
 import { useNodes } from '../dataplane/nodes.ts'
 import { type PlayRequest, play } from './playbooks.ts'
@@ -41,12 +42,9 @@ function filesOf(config: ConfigFiles): Readonly<Record<string, string>> {
   return config.files
 }
 
-const metadataFiles = (custom = ''): Readonly<Record<string, string>> =>
+const metadataFiles = (custom = '', ovnSbConnection = southbound()): Readonly<Record<string, string>> =>
   filesOf(
-    renderMetadataConfig(
-      { host: HOST, novaMetadataHost: '192.168.122.1', sharedSecret: 's', ovnSbConnection: southbound() },
-      custom,
-    ),
+    renderMetadataConfig({ host: HOST, novaMetadataHost: '192.168.122.1', sharedSecret: 's', ovnSbConnection }, custom),
   )
 
 const computeFiles = (custom = ''): Readonly<Record<string, string>> => {
@@ -179,6 +177,21 @@ describe('a data plane host', () => {
   )
 
   it(
+    'is not deployed while its metadata agent does not reach the southbound database',
+    async () => {
+      const vars = { stackloom_start_seconds: 30 }
+      expect(
+        await deploy(['ovn-metadata'], { files: metadataFiles('', 'tcp:192.168.122.99:6642'), vars }),
+      ).toMatchObject({
+        reason: 'Failed',
+        message: expect.stringMatching(/it does not reach the southbound database: .*SL7159/),
+      })
+      expect(await deploy(['ovn-metadata'], { files: metadataFiles(), vars })).toMatchObject({ reason: 'Completed' })
+    },
+    LONG,
+  )
+
+  it(
     'restarts the service whose configuration changed, and no other',
     async () => {
       const starts = (): Promise<readonly string[]> =>
@@ -277,9 +290,9 @@ print(conf.host, conf.transport_url, conf.compute_driver)`
         connection: `mysql+pymysql://cinder:p@${address}/cinder`,
         host: HOST,
       }
-      const deployVolume = (backend: string): ReturnType<typeof deploy> => {
+      const deployVolume = (backend: string, changed: Partial<typeof facts> = {}): ReturnType<typeof deploy> => {
         const custom = `[DEFAULT]\nenabled_backends = files\n[files]\nvolume_backend_name = files\n${backend}`
-        const files = filesOf(renderCinderVolumeConfig(facts, custom))
+        const files = filesOf(renderCinderVolumeConfig({ ...facts, ...changed }, custom))
         return deploy(['cinder-volume'], { files, vars: { stackloom_start_seconds: 120 } })
       }
       // The packaged file must not count. sudo looks for the name of the host, which phase 0 has written.
@@ -295,6 +308,12 @@ print(conf.host, conf.transport_url, conf.compute_driver)`
         })
       }
       await onHost('sh', '-c', PREPARE_SHARE)
+      const withoutBus = { transportUrl: `rabbit://cinder:p@${address}:1/` }
+      const unreachable = {
+        reason: 'Failed',
+        message: expect.stringMatching(/it does not reach the message bus: .*SL7149/),
+      }
+      expect(await deployVolume(SHARE, withoutBus)).toMatchObject(unreachable)
       const end = await deployVolume(SHARE)
       expect(end, end.message).toMatchObject({ reason: 'Completed' })
       const created = JSON.parse(await askCinder('-d', '{"volume": {"size": 1, "name": "first"}}')) as Volume
@@ -306,6 +325,14 @@ print(conf.host, conf.transport_url, conf.compute_driver)`
       const size = ['find', '/var/lib/cinder/mnt', '-name', `volume-${created.volume.id}`, '-printf', '%s\n']
       expect(await onHost(...size)).toBe(String(1024 ** 3))
       expect(await deployVolume(SHARE)).toMatchObject({ hosts: { [HOST]: { changed: 0 } } })
+      // The agent of SR-IOV needs the bus alone, and no NIC.
+      const deployAgent = (transportUrl: string): ReturnType<typeof deploy> => {
+        const files = filesOf(renderSriovConfig({ transportUrl, host: HOST }))
+        return deploy(['sriov'], { files, vars: { stackloom_start_seconds: 60 } })
+      }
+      expect(await deployAgent(withoutBus.transportUrl)).toMatchObject(unreachable)
+      const agent = await deployAgent(facts.transportUrl)
+      expect(agent, agent.message).toMatchObject({ reason: 'Completed' })
     },
     LONG,
   )
@@ -313,7 +340,7 @@ print(conf.host, conf.transport_url, conf.compute_driver)`
   it(
     'loses the units, the processes and the configuration of removed services, and nothing else',
     async () => {
-      const services = ['nova', 'libvirt', 'ovn-metadata', 'cinder-volume']
+      const services = ['nova', 'libvirt', 'ovn-metadata', 'cinder-volume', 'sriov']
       const end = await deploy(['decommission'], { vars: { stackloom_services: services } })
       expect(end).toMatchObject({ reason: 'Completed' })
       expect(

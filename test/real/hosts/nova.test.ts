@@ -14,6 +14,7 @@ import { ovnMetadataAgents } from '../../../src/dataplane/kinds/ovn-metadata-age
 import { STEP_ANNOTATION } from '../../../src/dataplane/runs/attempts.ts'
 import { count, requireSoak } from '../../counts.ts'
 import { CELL } from '../../data-plane.ts'
+import { VIP } from './cloud.ts'
 import { createCell, deployed, FAKE_DRIVER, namespace, soon, useHostsInCells } from './hosts-in-cells.ts'
 
 vi.setConfig({ testTimeout: 5_400_000, hookTimeout: 1_800_000 })
@@ -209,6 +210,25 @@ describe('hosts of a real cloud', () => {
       await patch(secrets, secret, { data })
       await expect.poll(() => ready(novaExternalComputes, SECOND), deployed).toBe('True')
     }
+  })
+
+  it('are not deployed while nova-compute does not reach Placement or libvirt, and say which', async (context) => {
+    requireSoak(context)
+    const socket = '/run/libvirt/libvirt-sock'
+    const onSecond = (script: string): Promise<unknown> => nodes.node(SECOND).run('sh', '-c', script)
+    const wrongs = [
+      { code: 'SL7150', custom: `${FAKE_DRIVER}[placement]\nendpoint_override = https://${VIP}:1/\n` },
+      { code: 'SL7152', custom: '[DEFAULT]\ncompute_driver = libvirt.LibvirtDriver\n[libvirt]\nvirt_type = qemu\n' },
+    ]
+    await onSecond(`mv ${socket} ${socket}.away`)
+    for (const { code, custom } of wrongs) {
+      await patch(novaExternalComputes, SECOND, { spec: { customServiceConfig: custom } })
+      const named = new RegExp(`${SECOND}: Check that the service runs: .*${code}`)
+      await expect.poll(() => ready(novaExternalComputes, SECOND), deployed).toMatch(named)
+      await patch(novaExternalComputes, SECOND, { spec: { customServiceConfig: FAKE_DRIVER } })
+      await expect.poll(() => ready(novaExternalComputes, SECOND), deployed).toBe('True')
+    }
+    await onSecond(`mv ${socket}.away ${socket}`)
   })
 
   it('keep their cell: another one that exists is refused', async () => {
