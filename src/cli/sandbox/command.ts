@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { runProcess } from '../../exec/process.ts'
 import { type CommandContext, withExamples } from '../command.ts'
-import { defineExec } from './exec.ts'
+import { defineExec, defineInside } from './exec.ts'
 import { defineImage } from './image.ts'
 import { defineLogs } from './logs.ts'
 import { defineStart } from './start.ts'
@@ -26,6 +26,7 @@ export function define(command: Command, context: CommandContext): void {
     defineImage,
     defineSupervise,
     defineAct,
+    defineInside,
   ]) {
     add(command, context)
   }

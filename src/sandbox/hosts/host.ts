@@ -54,7 +54,7 @@ const hostEnvironment = {
 }
 
 /** Words before a command that is killed when its parent ends. */
-const endWithParent = ['setpriv', '--pdeathsig', 'KILL', '--']
+export const endWithParent = ['setpriv', '--pdeathsig', 'KILL', '--']
 
 export async function startHost(request: HostRequest): Promise<Host> {
   const { name, networkOf } = request
