@@ -49,6 +49,8 @@ interface ComputeOptions {
 
 export async function runComputeHost(options: ComputeOptions): Promise<ComputeHost> {
   const { request, definition, root, folder, secrets, authority } = options
+  // nova-compute would run, and wait forever for a message bus that has no such virtual host.
+  if (!definition.cells.includes(request.cell)) throw new Error(`the control plane has no cell ${request.cell}`)
   const host = await startHost({ name: request.name, root, folder: path.join(folder, 'compute', request.name) })
   const log = computeLog(folder, request.name)
   await mkdir(path.dirname(log), { recursive: true, mode: 0o700 })

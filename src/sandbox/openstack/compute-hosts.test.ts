@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { CloudRecord } from './clouds.ts'
-import type { ComputeHost, ComputeRequest } from './compute-host.ts'
+import { type ComputeHost, type ComputeRequest, runComputeHost } from './compute-host.ts'
 import { createComputeHosts } from './compute-hosts.ts'
 import { reportComputes } from './report-computes.ts'
 
@@ -89,6 +89,11 @@ describe('the compute hosts of a cloud', () => {
     expect(stopped).toEqual(['a', 'b', 'a'])
     expect(hosts.pids()).toEqual({})
   })
+})
+
+it('runComputeHost refuses a cell that the control plane does not have', async () => {
+  const options = { request: request('a', 'cell9'), definition: { cells: ['cell1'] } } as unknown
+  await expect(runComputeHost(options as Parameters<typeof runComputeHost>[0])).rejects.toThrow('no cell cell9')
 })
 
 describe('reportComputes', () => {
