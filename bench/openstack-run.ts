@@ -1,7 +1,7 @@
 /**
- * Starts a cloud in a network of its own and prints how long it took to the first token and until all services answered, and
- * what it needs of memory; or two clouds with a compute host each, until both hypervisors are up; or does the steps to the
- * first token one after the other, as a person would with the same packages.
+ * Starts a cloud with a compute host in a network of its own and prints how long it took to the first token, until all services
+ * answered and until the hypervisor was up, and what it needs of memory; or two such clouds; or does the same steps one
+ * after the other, as a person would with the same packages.
  *
  *     unshare --net node --import tsx bench/openstack-run.ts cloud|two-clouds|by-hand ROOT FOLDER
  */
@@ -11,14 +11,14 @@ import { describeExit, lastLines, runProcess, succeeded } from '../src/exec/proc
 import { createAuthority } from '../src/pki/authority.ts'
 import { type Host, startHost } from '../src/sandbox/hosts/host.ts'
 import { type Cloud, runCloud } from '../src/sandbox/openstack/cloud.ts'
+import type { CloudDefinition } from '../src/sandbox/openstack/cloud-definition.ts'
 import { CLOUD_PASSWORD, defineTestCloud } from '../test/cloud-definition.ts'
 
 const VIP = '172.17.0.80'
-const definition = defineTestCloud({
-  network: 'internalapi',
-  vip: VIP,
-  clientAddress: '172.17.0.254',
-  cells: ['cell1'],
+const defineCloud = (namespace: string): CloudDefinition => ({
+  ...defineTestCloud({ network: 'internalapi', vip: VIP, clientAddress: '172.17.0.254', cells: ['cell1'] }),
+  namespace,
+  names: [{ name: `rabbitmq.${namespace}.svc`, address: VIP }],
 })
 
 const TOKEN = `curl -sf -o /dev/null -H 'Content-Type: application/json' -d '${JSON.stringify({
@@ -34,29 +34,6 @@ const HYPERVISOR = `token=$(curl -sf -o /dev/null -D - -H 'Content-Type: applica
   http://127.0.0.1:5000/v3/auth/tokens | sed -n 's/^x-subject-token: //Ip' | tr -d '\\r')
 curl -sf -H "X-Auth-Token: $token" http://127.0.0.1:8774/v2.1/os-hypervisors | grep -q '"state": "up"'`
 
-/** Every step waits for the one before, and the tables are created by keystone itself. */
-const BY_HAND = `set -e
-mkdir -p /run/mysqld && chown mysql: /run/mysqld
-mariadbd --user=mysql >/dev/null 2>&1 &
-memcached -u memcache -l 127.0.0.1 >/dev/null 2>&1 &
-HOME=/var/lib/rabbitmq /usr/sbin/rabbitmq-server >/dev/null 2>&1 &
-until mariadb-admin ping >/dev/null 2>&1; do sleep 0.2; done
-mariadb -e "CREATE DATABASE keystone CHARACTER SET utf8mb3; GRANT ALL ON keystone.* TO keystone@'%' IDENTIFIED BY 'bench'"
-mkdir -p /etc/keystone/keystone.conf.d
-printf '[database]\\nconnection = mysql+pymysql://keystone:bench@127.0.0.1/keystone\\n' >/etc/keystone/keystone.conf.d/50.conf
-as() { setpriv --reuid=keystone --regid=keystone --init-groups "$@"; }
-as keystone-manage db_sync
-for step in fernet_setup credential_setup; do
-  as keystone-manage $step --keystone-user keystone --keystone-group keystone
-done
-OS_BOOTSTRAP_PASSWORD=${CLOUD_PASSWORD} as keystone-manage bootstrap --bootstrap-region-id regionOne \\
-  --bootstrap-public-url http://127.0.0.1:5000/v3 --bootstrap-internal-url http://127.0.0.1:5000/v3
-as uwsgi_python3 --http-socket 127.0.0.1:5000 --plugins python3 --master --processes 1 --threads 8 --lazy-apps \\
-  --enable-threads --buffer-size 65535 --rem-header Content-Length --wsgi-file /usr/bin/keystone-wsgi-public >/dev/null 2>&1 &
-until ${TOKEN}; do sleep 0.2; done
-kill $(jobs -p)
-`
-
 const [what, root = '', folder = ''] = process.argv.slice(2)
 const startedAt = performance.now()
 const seconds = (): number => (performance.now() - startedAt) / 1000
@@ -66,17 +43,21 @@ process.exit(0)
 
 async function measureByHand() {
   const host = await startHost({ name: 'by-hand', root, folder: path.join(folder, 'by-hand') })
-  const { exit, stderr } = await host.exec({ file: 'bash', args: ['-c', BY_HAND] }, { timeoutMs: 1_800_000 })
-  const token = seconds()
+  const script = await readFile(path.join(import.meta.dirname, 'openstack-by-hand.sh'), 'utf8')
+  const reached = new Map<string, number>()
+  const program = { file: 'bash', args: ['-c', script, 'bash', CLOUD_PASSWORD] }
+  const onLine = (line: string): unknown => reached.set(line, seconds())
+  const { exit, stderr } = await host.exec(program, { timeoutMs: 1_800_000, onLine })
   await host.stop()
-  if (!succeeded(exit)) throw new Error(lastLines(stderr) || describeExit(exit))
-  return { token }
+  const [token, compute] = [reached.get('token'), reached.get('compute')]
+  if (!succeeded(exit) || token === undefined || compute === undefined)
+    throw new Error(lastLines(stderr) || describeExit(exit))
+  return { token, compute }
 }
 
 async function measureCloud() {
   let token = 0
-  const authority = await createAuthority({ commonName: 'bench' })
-  const cloud = runCloud({ definition, root, folder, authority, onChange: () => undefined })
+  const cloud = await startCloud('openstack')
   while (cloud.state().kind !== 'running') {
     const { control } = cloud.hosts()
     if (token === 0 && control !== undefined && (await hasToken(control))) token = seconds()
@@ -85,27 +66,31 @@ async function measureCloud() {
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
   const ready = seconds()
+  const compute = await waitForHypervisor(cloud)
   const memoryMib = await measureMemory(cloud)
   await cloud.stop()
-  return { token: token || ready, ready, memoryMib }
+  return { token: token || ready, ready, compute, memoryMib }
 }
 
 async function measureTwoClouds() {
-  const authority = await createAuthority({ commonName: 'bench' })
-  const clouds = ['openstack', 'openstack2'].map((namespace) => {
-    const names = [{ name: `rabbitmq.${namespace}.svc`, address: VIP }]
-    const own = { ...definition, namespace, names }
-    const at = path.join(folder, namespace)
-    const cloud = runCloud({ definition: own, folder: at, root, authority, onChange: () => undefined })
-    cloud.setComputes([{ name: 'compute-0', cell: 'cell1', addresses: { internalapi: '172.17.0.100' } }])
-    return cloud
-  })
-  for (const cloud of clouds) {
-    while (!(await hasHypervisor(cloud))) await new Promise((resolve) => setTimeout(resolve, 500))
-  }
+  const clouds = await Promise.all(['openstack', 'openstack2'].map(startCloud))
+  for (const cloud of clouds) await waitForHypervisor(cloud)
   const ready = seconds()
   await Promise.all(clouds.map((cloud) => cloud.stop()))
   return { ready }
+}
+
+async function startCloud(namespace: string): Promise<Cloud> {
+  const authority = await createAuthority({ commonName: 'bench' })
+  const at = path.join(folder, namespace)
+  const cloud = runCloud({ definition: defineCloud(namespace), folder: at, root, authority, onChange: () => undefined })
+  cloud.setComputes([{ name: 'compute-0', cell: 'cell1', addresses: { internalapi: '172.17.0.100' } }])
+  return cloud
+}
+
+async function waitForHypervisor(cloud: Cloud): Promise<number> {
+  while (!(await hasHypervisor(cloud))) await new Promise((resolve) => setTimeout(resolve, 500))
+  return seconds()
 }
 
 async function hasHypervisor(cloud: Cloud): Promise<boolean> {
