@@ -159,6 +159,8 @@ function nova(cloud: CloudDefinition, secrets: LocalSecrets, cell: string | unde
       metadata_listen: LOCAL,
       osapi_compute_workers: 1,
       metadata_workers: 1,
+      // The scheduler would look for new compute hosts a random time of up to a minute after its start.
+      periodic_fuzzy_delay: 0,
     },
     api_database: { connection: databaseUrl('nova', 'nova_api', secrets) },
     database: { connection: databaseUrl('nova', `nova_${cell ?? 'cell0'}`, secrets) },
