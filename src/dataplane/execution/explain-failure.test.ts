@@ -32,6 +32,7 @@ const reported: Readonly<Record<keyof typeof causes, readonly string[]>> = {
   ],
   apiUnreachable: [
     'Check that the service runs: stackloom-nova.service does not start: ERROR nova keystoneauth1.exceptions.connection.ConnectFailure: Unable to establish connection to http://keystone:5000',
+    'Check that the service runs: stackloom-nova.service does not start: ERROR nova openstack.exceptions.NotSupported: The placement service for 192.168.122.80:regionOne exists but does not have any supported versions.',
     'Check that the service runs: stackloom-nova.service does not start: ERROR nova.compute.manager nova.exception.ResourceProviderRetrievalFailed: Failed to get resource provider with UUID 4f5c7b0e',
   ],
   apiPasswordRefused: [

@@ -37,7 +37,7 @@ const patterns: readonly (readonly [RegExp, Problem<causes.HostFailure>])[] = [
   ],
   [/impl_rabbit|amqp.*(refused|timed out|unreachable)|AMQP server on/i, causes.busUnreachable],
   [
-    /Unable to establish connection to|exceptions\.connection\.|DiscoveryFailure|EndpointNotFound|EndpointURLNotFound|exception\.ResourceProvider\w+Failed/,
+    /Unable to establish connection to|exceptions\.connection\.|DiscoveryFailure|EndpointNotFound|EndpointURLNotFound|exception\.ResourceProvider\w+Failed|service for .* exists but does not have any supported versions/,
     causes.apiUnreachable,
   ],
   [

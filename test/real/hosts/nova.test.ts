@@ -14,7 +14,6 @@ import { ovnMetadataAgents } from '../../../src/dataplane/kinds/ovn-metadata-age
 import { STEP_ANNOTATION } from '../../../src/dataplane/runs/attempts.ts'
 import { count, requireSoak } from '../../counts.ts'
 import { CELL } from '../../data-plane.ts'
-import { VIP } from './cloud.ts'
 import { createCell, deployed, FAKE_DRIVER, namespace, soon, useHostsInCells } from './hosts-in-cells.ts'
 
 vi.setConfig({ testTimeout: 5_400_000, hookTimeout: 1_800_000 })
@@ -215,20 +214,32 @@ describe('hosts of a real cloud', () => {
   it('are not deployed while nova-compute does not reach Placement or libvirt, and say which', async (context) => {
     requireSoak(context)
     const socket = '/run/libvirt/libvirt-sock'
-    const onSecond = (script: string): Promise<unknown> => nodes.node(SECOND).run('sh', '-c', script)
-    const wrongs = [
-      { code: 'SL7150', custom: `${FAKE_DRIVER}[placement]\nendpoint_override = https://${VIP}:1/\n` },
-      { code: 'SL7152', custom: '[DEFAULT]\ncompute_driver = libvirt.LibvirtDriver\n[libvirt]\nvirt_type = qemu\n' },
+    const onSecond = async (script: string): Promise<void> => void (await nodes.node(SECOND).run('sh', '-c', script))
+    const onControl = async (script: string): Promise<void> => void (await deployment.cloud.onControl(script))
+    const closed = 'INPUT --protocol tcp --dport 8778 ! --in-interface lo --jump REJECT --reject-with tcp-reset'
+    const losses = [
+      {
+        lose: () => onControl(`iptables --append ${closed}`),
+        restore: () => onControl(`iptables --delete ${closed}`),
+        custom: `${FAKE_DRIVER}reserved_host_memory_mb = 778\n`,
+        code: 'SL7150',
+      },
+      {
+        lose: () => onSecond(`mv ${socket} ${socket}.away`),
+        restore: () => onSecond(`mv ${socket}.away ${socket}`),
+        custom: '[DEFAULT]\ncompute_driver = libvirt.LibvirtDriver\n[libvirt]\nvirt_type = qemu\n',
+        code: 'SL7152',
+      },
     ]
-    await onSecond(`mv ${socket} ${socket}.away`)
-    for (const { code, custom } of wrongs) {
+    for (const { lose, restore, custom, code } of losses) {
+      await lose()
       await patch(novaExternalComputes, SECOND, { spec: { customServiceConfig: custom } })
       const named = new RegExp(`${SECOND}: Check that the service runs: .*${code}`)
       await expect.poll(() => ready(novaExternalComputes, SECOND), deployed).toMatch(named)
+      await restore()
       await patch(novaExternalComputes, SECOND, { spec: { customServiceConfig: FAKE_DRIVER } })
       await expect.poll(() => ready(novaExternalComputes, SECOND), deployed).toBe('True')
     }
-    await onSecond(`mv ${socket}.away ${socket}`)
   })
 
   it('keep their cell: another one that exists is refused', async () => {
