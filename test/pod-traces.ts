@@ -23,6 +23,12 @@ export function readNamespaces(pid: number): ReadonlySet<string> {
   return new Set(all.filter((found) => !elsewhere.has(found)))
 }
 
+/** What it runs since when, and its namespaces. */
+function describeProcess(pid: number): string {
+  const { stdout } = spawnSync('ps', ['-o', 'ppid=,stat=,etimes=,args=', '-p', String(pid)], { encoding: 'utf8' })
+  return `${stdout.trim() || 'it has ended since'} (${namespacesOf(pid).join(' ')})`
+}
+
 /** What a sandbox has on this machine: processes, mounts, cgroups, interfaces, and network namespaces with names. */
 export function findTraces(layout: NodeLayout, namespaces: ReadonlySet<string>): readonly string[] {
   const root = path.dirname(path.dirname(layout.nodes[0]?.folder ?? ''))
@@ -34,7 +40,7 @@ export function findTraces(layout: NodeLayout, namespaces: ReadonlySet<string>):
     ...list('ps', '-eo', 'args=').filter((line) => line.includes(root)),
     ...[...readProcesses().keys()]
       .filter((pid) => namespacesOf(pid).some((found) => namespaces.has(found)))
-      .map((pid) => `process ${pid} in a namespace of the sandbox`),
+      .map((pid) => `process ${pid} in a namespace of the sandbox: ${describeProcess(pid)}`),
     ...readFileSync('/proc/mounts', 'utf8')
       .split('\n')
       .filter((line) => line.includes(root)),
