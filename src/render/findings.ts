@@ -134,7 +134,7 @@ export const slotMoved = problem<{ path: string; change: 'gone' | 'new'; nearest
     change === 'gone'
       ? `there is no slot spec.${path}, which ${nearest} has`
       : `there is a slot spec.${path}, which ${nearest} does not have`,
-  remedy: () => 'compare with `stackloom slots --crd`, and set the Service of a new slot with raw fields',
+  remedy: () => 'compare with `stackloom slots --crd live`, and set the Service of a new slot with raw fields',
 })
 
 export const netConfigRefused = problem<{ cloud: string; field: string; detail: string }>({

@@ -8,8 +8,17 @@ import type { Plan, PlannedCloud } from '../plan/plan.ts'
 import { ownershipLabels } from './labels.ts'
 import { formatCidrs, spanRanges } from './spans.ts'
 
+/**
+ * With the defaults of the API server: it owns the constraints as a whole, so that a second program that applies the same
+ * policy would be in conflict with the first about a field that neither wrote.
+ */
 const matchConstraints = {
-  resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['services'] }],
+  matchPolicy: 'Equivalent',
+  namespaceSelector: {},
+  objectSelector: {},
+  resourceRules: [
+    { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['services'], scope: '*' },
+  ],
 }
 
 const matchConditions = [{ name: 'load-balancers', expression: "object.spec.type == 'LoadBalancer'" }]

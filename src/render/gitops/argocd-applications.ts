@@ -54,8 +54,9 @@ function applicationSpec(repoURL: string, path: string): Readonly<Record<string,
     syncPolicy: {
       automated: { prune: false, selfHeal: true },
       syncOptions: ['ServerSideApply=true', 'SkipDryRunOnMissingResource=true', 'RespectIgnoreDifferences=true'],
-      // The first sync of a cloud fails until the operators of `shared` serve their kinds.
-      retry: { limit: 20, backoff: { duration: '30s', factor: 2, maxDuration: '10m' } },
+      // For an hour: the first sync of a cloud fails until the operators of `shared` serve their kinds. Not for longer,
+      // because Argo CD repeats a sync with its commit and takes a newer one, such as the correction, after the last attempt.
+      retry: { limit: 30, backoff: { duration: '30s', factor: 2, maxDuration: '2m' } },
     },
     ignoreDifferences,
   }

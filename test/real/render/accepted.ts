@@ -57,6 +57,7 @@ async function applyObjects(objects: readonly KubeObject[], cluster: Cluster): P
 export async function judgeObjects(
   objects: readonly KubeObject[],
   { client }: Pick<Cluster, 'client'>,
+  fieldManager = 'stackloom',
 ): Promise<Acceptance> {
   const namespaces = new Set(objects.flatMap(({ metadata }) => metadata.namespace ?? []))
   for (const name of namespaces)
@@ -66,7 +67,7 @@ export async function judgeObjects(
     const { kind, metadata } = object
     const name = `${kind} ${metadata.namespace ?? ''}/${metadata.name}`
     try {
-      const answer = await client.apply(object, { fieldManager: 'stackloom', dryRun: true })
+      const answer = await client.apply(object, { fieldManager, dryRun: true })
       return missingFrom(answer, object).map((path) => `${name}${path}`)
     } catch (thrown) {
       return [`${name}: ${thrown instanceof Error ? thrown.message : String(thrown)}`]

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { loadReleases } from '../../../src/plan/release/releases.ts'
+import { renderDocuments } from '../../../src/render/render.ts'
 import { formatReleaseData, mergeReleases, readPinnedReleases } from '../../../tools/generate-releases.ts'
 import { useCluster } from '../../cluster.ts'
 import { eraOfExample, exampleSites, planExample } from '../../examples.ts'
-import { applyAll } from './accepted.ts'
+import { applyAll, judgeObjects } from './accepted.ts'
 
 describe('documents of the example sites', () => {
   const cluster = useCluster({ crds: 'today' })
@@ -30,6 +31,19 @@ describe('documents of the example sites', () => {
     'is taken by the API server whole and without a warning: %s',
     async (name) => {
       const { applied, problems } = await applyAll(planExample(name), cluster)
+      expect(problems).toEqual([])
+      expect(applied).toBeGreaterThan(30)
+    },
+    90_000,
+  )
+
+  it.each(['five-clouds-bgp', 'two-clouds'])(
+    'can be applied by a second program, such as Argo CD, without a conflict: %s',
+    async (name) => {
+      const plan = planExample(name)
+      await applyAll(plan, cluster)
+      const objects = renderDocuments(plan).map(({ object }) => object)
+      const { applied, problems } = await judgeObjects(objects, cluster, 'argocd-controller')
       expect(problems).toEqual([])
       expect(applied).toBeGreaterThan(30)
     },
