@@ -12,6 +12,8 @@ export interface Io {
   readonly stdin: NodeJS.ReadableStream
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
+  /** The words after the name of the program. */
+  readonly commandLine?: readonly string[] | undefined
   /** Whether the user can be asked: stdin and stderr are terminals. */
   readonly interactive: boolean
   /** Whether a stream may be coloured; false for NO_COLOR, TERM=dumb and pipes. */

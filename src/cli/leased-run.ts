@@ -9,7 +9,7 @@ import type { WriteGuard } from '../kube/write-guard.ts'
 import type { EventSink } from '../run/events.ts'
 import { recordRun, runRecordFolder } from '../run/run-record.ts'
 import type { Io } from './io.ts'
-import { printFindings } from './output/findings.ts'
+import { aimRemedy, printFindings } from './output/findings.ts'
 import type { EventFormat } from './output/format.ts'
 import { choosePrinter } from './output/run/printer.ts'
 import { openTraces } from './output/run/traces.ts'
@@ -52,7 +52,7 @@ export async function runWithLease<T>(
   const traces = await openTraces(io)
   const leased = withRunLease({ client, identity, stop, onDoubt }, async ({ lost, client, guard }) => {
     const printer = choosePrinter(events, io)
-    const sink = traces.record(recordRun(printer.sink, runRecordFolder(io.env), systemClock.now()))
+    const sink = nameCommand(traces.record(recordRun(printer.sink, runRecordFolder(io.env), systemClock.now())), io)
     try {
       return await work({ run: identity, sink, stop: AbortSignal.any([stop, lost]), client, guard })
     } finally {
@@ -73,5 +73,16 @@ export async function runWithLease<T>(
     clearTimeout(timer)
     // After the Lease is released: a collector may be slow.
     await traces.close()
+  }
+}
+
+/** The record of a run has its command line, and its findings have commands for the same cluster. */
+export function nameCommand(sink: EventSink, io: Pick<Io, 'commandLine'>): EventSink {
+  const { commandLine } = io
+  if (commandLine === undefined) return sink
+  return (event) => {
+    if (event.kind === 'run-started') sink({ ...event, command: commandLine })
+    else if (event.kind === 'finding') sink({ ...event, finding: aimRemedy(event.finding, io) })
+    else sink(event)
   }
 }

@@ -26,7 +26,7 @@ export async function main(
   let hasOutput = false
   const levels: Levels = { quiet: false, verbose: false }
   const colour = argv.includes('--no-color') ? { stdout: false, stderr: false } : streams.colour
-  const io = wrapOutput(streams, colour, levels, () => {
+  const io = wrapOutput(streams, argv, colour, levels, () => {
     hasOutput = true
   })
   const act: Act = async (work) => {
@@ -62,7 +62,13 @@ interface Levels {
 }
 
 /** All output of all commands passes here. Inherits, because reading `stop` has an effect. */
-function wrapOutput(io: Io, colour: Io['colour'], levels: Levels, onOutput: () => void): Io {
+function wrapOutput(
+  io: Io,
+  commandLine: readonly string[],
+  colour: Io['colour'],
+  levels: Levels,
+  onOutput: () => void,
+): Io {
   const stdout = (text: string): void => {
     onOutput()
     io.stdout(escapeControls(text, colour.stdout))
@@ -78,6 +84,7 @@ function wrapOutput(io: Io, colour: Io['colour'], levels: Levels, onOutput: () =
     verbose: { get: () => (levels.verbose ? (text: string) => alert(`${text}\n`) : undefined) },
     terminal: { get: () => (levels.quiet ? undefined : io.terminal) },
     colour: { value: colour },
+    commandLine: { value: commandLine },
   }) as Io
 }
 

@@ -2,6 +2,7 @@
 import { Command, type Option } from 'commander'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testIo } from '../../test/io.ts'
+import { targetParts } from '../errors/command-target.ts'
 import { commands } from './commands.ts'
 import { catalogue } from './explain/catalogue.ts'
 import { main } from './main.ts'
@@ -42,6 +43,17 @@ function commandsWith(long: string): readonly string[] {
 }
 
 describe('options', () => {
+  it('of a file and of a cluster are those that offered commands get', () => {
+    const withOption = (long: string): readonly string[] =>
+      commandsWith(long).map((command) => command.replaceAll(' ', '-'))
+    const withPart = (part: string): readonly string[] =>
+      [...targetParts].flatMap(([name, parts]) => (parts.some((known) => known === part) ? name : []))
+    expect(withPart('file').toSorted()).toEqual(withOption('--file').toSorted())
+    // Commands with a context have a kubeconfig.
+    expect(withPart('cluster').toSorted()).toEqual(withOption('--context').toSorted())
+    expect(withOption('--kubeconfig')).toEqual(expect.arrayContaining([...withOption('--context')]))
+  })
+
   it('include -n only where a namespace has a meaning', () => {
     expect(commandsWith('--namespace').toSorted()).toEqual([
       'adopt',

@@ -32,6 +32,8 @@ export type RunEvent =
   | (EventBase & {
       readonly kind: 'run-started'
       readonly what: string
+      /** The command line without the name of the program. Earlier versions did not record it. */
+      readonly command?: readonly string[]
       readonly stages: readonly StageRef[]
     })
   | (EventBase & { readonly kind: 'stage-started' })

@@ -37,7 +37,7 @@ const finding = z.looseObject({
 })
 
 const knownEvents = {
-  'run-started': { what: text, stages: stages.max(10_000) },
+  'run-started': { what: text, command: z.array(text).max(1_000).optional(), stages: stages.max(10_000) },
   'stage-started': {},
   'stage-skipped': { reason: text },
   applied: { change: z.enum(['created', 'changed', 'unchanged', 'deleted']) },

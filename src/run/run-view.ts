@@ -26,6 +26,7 @@ export interface StageView {
 
 export interface RunView {
   what: string
+  command?: readonly string[]
   startedAt: number
   /** Time of the last event. */
   lastEventAt: number
@@ -50,6 +51,7 @@ export function applyEvent(view: RunView, event: RunEvent): void {
   view.lastEventAt = time
   if (event.kind === 'run-started') {
     view.what = event.what
+    if (event.command) view.command = event.command
     view.startedAt = time
     for (const ref of event.stages) if (view.stages.size < MAX_STAGES) view.stages.set(ref.id, stageView(ref))
     return

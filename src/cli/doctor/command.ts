@@ -57,7 +57,8 @@ export function define(command: Command, { io, act }: CommandContext): void {
 }
 
 async function listRules({ output }: DoctorOptions, io: Io): Promise<ExitCode> {
-  const page = { columns: io.columns, colour: io.colour.stdout, wide: output === 'wide' }
+  const { columns, colour, commandLine } = io
+  const page = { columns, colour: colour.stdout, wide: output === 'wide', commandLine }
   const { catalogue } = await import('../explain/catalogue.ts')
   const data = rules.map(({ id, problem: { code, severity }, likelihood, looksAt, also, link }) => {
     return { id, code, severity, title: catalogue.get(code)?.title ?? '', likelihood, looksAt, also, link }
@@ -81,7 +82,8 @@ export async function runDoctor(options: DoctorOptions, io: Io): Promise<ExitCod
   const report = namespace === undefined ? full : filterByNamespace(namespace, full)
   const allFindings = [...findings, ...report.findings]
   printFindings(allFindings, io)
-  const page = { columns: io.columns, colour: io.colour.stdout, wide: output === 'wide' }
+  const { columns, colour, commandLine } = io
+  const page = { columns, colour: colour.stdout, wide: output === 'wide', commandLine }
   if (isCodeScanningFormat(output)) {
     io.stdout((await import('../output/review-findings.ts')).formatForReview(allFindings, output))
   } else {

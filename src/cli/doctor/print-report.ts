@@ -4,7 +4,7 @@ import { objectIdentity } from '../../api/object.ts'
 import type { Diagnosis, Report } from '../../doctor/diagnose.ts'
 import type { Rule } from '../../doctor/rule.ts'
 import { formatWhere } from '../../errors/finding.ts'
-import { formatFinding, paintSeverity } from '../output/findings.ts'
+import { aimRemedy, formatFinding, paintSeverity } from '../output/findings.ts'
 import { formatTable } from '../output/table.ts'
 import { oneLine, truncate } from '../output/text.ts'
 
@@ -13,6 +13,7 @@ export interface PageOptions {
   readonly colour: boolean
   /** Also print consequences in full. */
   readonly wide: boolean
+  readonly commandLine?: readonly string[] | undefined
 }
 
 export function formatReport(report: Report, page: PageOptions): string {
@@ -45,7 +46,7 @@ function formatObject({ where }: Diagnosis): string {
 function renderDiagnosis(
   diagnosis: Diagnosis,
   followers: readonly Diagnosis[],
-  { columns, colour }: PageOptions,
+  { columns, colour, commandLine }: PageOptions,
 ): string {
   const { dim } = pc.createColors(colour)
   const seen = diagnosis.saw.map((text) => `    ${dim('saw:')} ${oneLine(text)}\n`).join('')
@@ -56,7 +57,7 @@ function renderDiagnosis(
     const text = `${formatObject(next)}: ${next.code} ${oneLine(next.message)}`
     return `    ${dim('so:')}  ${truncate(text, columns - 9)}\n`
   })
-  return formatFinding(diagnosis, colour) + seen + after.join('')
+  return formatFinding(aimRemedy(diagnosis, { commandLine }), colour) + seen + after.join('')
 }
 
 function objectId({ where }: Diagnosis): string {

@@ -9,6 +9,7 @@ import { recordRun, runRecordFolder } from '../../run/run-record.ts'
 import type { Selection } from '../../run/selection.ts'
 import { runExitCode } from '../command.ts'
 import type { Io } from '../io.ts'
+import { nameCommand } from '../leased-run.ts'
 import { serialiseResult } from '../output/format.ts'
 import { choosePrinter } from '../output/run/printer.ts'
 import { formatSummary } from '../output/run/summary.ts'
@@ -34,7 +35,7 @@ export async function up(opened: OpenedLab, options: UpOptions, io: Io): Promise
       selection: buildSelection(options),
       run: randomUUID(),
       what: `lab up ${options.file}`,
-      sink: traces.record(recordRun(printer.sink, runRecordFolder(io.env), systemClock.now())),
+      sink: nameCommand(traces.record(recordRun(printer.sink, runRecordFolder(io.env), systemClock.now())), io),
       clock: systemClock,
       stop: io.stop,
       overwrite: options.overwrite ?? false,

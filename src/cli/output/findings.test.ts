@@ -12,6 +12,15 @@ const findings = [
 ]
 
 describe('findings', () => {
+  it('have commands for the file and the cluster of the command that prints them', () => {
+    const io = testIo({ commandLine: ['up', '-f', 'prod.yaml', '--context', 'prod'] })
+    const remedy = 'run `stackloom plan`, then `kubectl get pods`'
+    printFindings([{ code: 'SL0001', severity: 'error', message: 'it failed', remedy }], io)
+    expect(io.err()).toContain(
+      'run `stackloom plan -f prod.yaml --context prod`, then `kubectl --context prod get pods`',
+    )
+  })
+
   it('are printed with errors last, in the order of their place', () => {
     expect(formatFindings(findings, false).match(/SL\d+/g)).toEqual(['SL0001', 'SL0002', 'SL0003', 'SL0004'])
   })

@@ -1,5 +1,6 @@
 /** Formats findings: location, code and message on the first line, owners and remedy below. */
 import pc from 'picocolors'
+import { aimCommands, readTarget } from '../../errors/command-target.ts'
 import { type Finding, formatWhere, type Severity } from '../../errors/finding.ts'
 import type { Io } from '../io.ts'
 import { foldFindings, type HiddenFindings } from './fold-findings.ts'
@@ -68,12 +69,19 @@ function formatHidden({ code, severity, count }: HiddenFindings, colour: boolean
 }
 
 /** Wrapped on a terminal, one line per part elsewhere. With `--quiet` only errors are printed. */
-export function printFindings(findings: readonly Finding[], { alert, stderr, colour, terminal }: FindingsIo): void {
-  const shown = alert ? findings.filter(({ severity }) => severity === 'error') : findings
+export function printFindings(findings: readonly Finding[], io: FindingsIo): void {
+  const { alert, stderr, colour, terminal } = io
+  const printed = alert ? findings.filter(({ severity }) => severity === 'error') : findings
+  const shown = printed.map((finding) => aimRemedy(finding, io))
   if (shown.length > 0) (alert ?? stderr)(formatFindings(shown, colour.stderr, terminal?.columns()))
 }
 
-type FindingsIo = Pick<Io, 'alert' | 'stderr' | 'colour' | 'terminal'>
+type FindingsIo = Pick<Io, 'alert' | 'stderr' | 'colour' | 'terminal' | 'commandLine'>
+
+/** Its commands act on the file and the cluster of the command that prints it. */
+export function aimRemedy<F extends Finding>(finding: F, { commandLine = [] }: Pick<Io, 'commandLine'>): F {
+  return { ...finding, remedy: aimCommands(finding.remedy, readTarget(commandLine)) }
+}
 
 /** `1 error, 2 warnings`. */
 export function countFindings(findings: readonly Finding[]): string {

@@ -5,6 +5,7 @@ import { systemClock } from '../../clock/clock.ts'
 import type { GroupStatus, ObjectStatus } from '../../deploy/deployment-status.ts'
 import { nothingDeployed } from '../../deploy/findings/down.ts'
 import type { Inventory } from '../../deploy/inventory.ts'
+import { aimCommand, readTarget } from '../../errors/command-target.ts'
 import { wrongUse } from '../../errors/common.ts'
 import { type ExitCode, failure } from '../../errors/failure.ts'
 import type { Readiness } from '../../verify/readiness/verdict.ts'
@@ -131,7 +132,7 @@ function formatObject({ name, readiness }: ObjectStatus, io: Io): string {
   if (readiness.kind === 'ready') return head
   if (readiness.kind === 'progressing')
     return `${head}      ${dim(truncate(oneLine(`waits for ${readiness.waits}`), io.columns - 7))}\n`
-  return `${head}      ${oneLine(readiness.cause)}\n      ${dim(readiness.next)}\n`
+  return `${head}      ${oneLine(readiness.cause)}\n      ${dim(aimCommand(readiness.next, readTarget(io.commandLine ?? [])))}\n`
 }
 
 function worstKind(unready: readonly ObjectStatus[]): Readiness['kind'] {

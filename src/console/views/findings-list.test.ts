@@ -54,11 +54,11 @@ describe('the commands of a finding', () => {
   it.each([
     ['run `stackloom up`, then look at `spec.vips`', ['stackloom up']],
     [
-      'kubectl -n a get pods -l x=y,z=1; kubectl -n a describe pod b',
+      '`kubectl -n a get pods -l x=y,z=1`; `kubectl -n a describe pod b`',
       ['kubectl -n a get pods -l x=y,z=1', 'kubectl -n a describe pod b'],
     ],
-    ['kubectl -n a describe pod b; free resources, add a node', ['kubectl -n a describe pod b']],
-    ['kubectl get ippools -A, then free the address', ['kubectl get ippools -A']],
+    ["`kubectl -n a patch service b -p '{}'`; free resources, add a node", ["kubectl -n a patch service b -p '{}'"]],
+    ['install them: `apt-get install qemu-system-x86`', ['apt-get install qemu-system-x86']],
     ['choose a private range', []],
     ['correct the fields named here; `kubectl explain` shows what the cluster expects', []],
   ] as const)('of "%s" can be copied', (remedy, commands) => {

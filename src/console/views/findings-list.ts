@@ -1,6 +1,7 @@
 /** Builds the findings: plan, verify and doctor in one list, grouped by cause, with what to copy. Pure. */
 
 import type { Diagnosis } from '../../doctor/diagnose.ts'
+import { aimCommands, readTarget } from '../../errors/command-target.ts'
 import { type Finding, formatWhere, isFileLocation, type Severity } from '../../errors/finding.ts'
 import { formatCount } from '../../verify/checks/check-definition.ts'
 import type { FindingGroup, FindingLine, FindingsDocument } from '../documents/findings.ts'
@@ -49,7 +50,8 @@ const severities: readonly Severity[] = ['error', 'warning', 'info']
 const rank = (severity: Severity): number => severities.indexOf(severity)
 
 function buildLine(found: Finding, source: FindingLine['source'], input: ViewInput): FindingLine {
-  const { code, severity, message, remedy, where, owners } = found
+  const { code, severity, message, where, owners } = found
+  const remedy = aimCommands(found.remedy, readTarget([...input.fileOptions, ...input.clusterOptions]))
   const cloud = findCloud(found, input)
   const excerpt = buildExcerpt(found, input)
   const accepted = / \(accepted: .*\)$/s.test(message)
@@ -102,13 +104,11 @@ function listClouds({ planned, live }: ViewInput): readonly { readonly name: str
 }
 
 /** `kubectl explain` alone names a command, and is none that can be run. */
-const runnable = /^(?:(?:kubectl|oc)\s+\S+|stackloom|openstack|sudo|ssh|nmstatectl)\s/
+const runnable = /^(?:(?:kubectl|limactl|oc)\s+\S+|apt-get|brew|git|nmstatectl|openstack|ssh|stackloom|sudo)\s/
 
-/** Commands in a remedy are between backticks; without any, it may be one or more calls of kubectl. */
+/** Commands in a remedy are between backticks. */
 export function findCommands(remedy: string): readonly string[] {
-  const quoted = [...remedy.matchAll(/`([^`]+)`/g)].flatMap(([, text]) => text ?? [])
-  if (quoted.length > 0) return quoted.filter((text) => runnable.test(text))
-  return remedy.split(/;\s+/).flatMap((part) => /^kubectl\s.+?(?=[,:]\s|$)/.exec(part) ?? [])
+  return [...remedy.matchAll(/`([^`]+)`/g)].flatMap(([, text]) => text ?? []).filter((text) => runnable.test(text))
 }
 
 const LINES_AROUND = 3

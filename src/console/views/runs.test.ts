@@ -41,26 +41,40 @@ const build = (view: ReturnType<typeof runOf>, before: Parameters<typeof buildRu
   buildRun({ id: 'r', source: 'live', view, events: 9, isAlive: true }, before, START + seconds * 1000)
 
 describe('a run that failed', () => {
-  const failWith = (remedy: string) => {
+  const failWith = (remedy: string, command?: readonly string[]) => {
     const base = { run: 'r', time: new Date(START).toISOString(), stage: 'operators' }
     const failure = { code: 'SL4000', severity: 'error', message: 'it cannot be created', remedy } as const
     const view = foldRun([
-      { ...base, kind: 'run-started', what: 'up site.yaml', stages },
+      { ...base, kind: 'run-started', what: 'up site.yaml', stages, ...(command && { command }) },
       { ...base, kind: 'stage-started' },
+      { ...base, kind: 'waiting', reason: 'b', object: { apiVersion: 'v1', kind: 'Pod', namespace: 'a', name: 'b' } },
       { ...base, kind: 'finding', finding: failure },
       { ...base, kind: 'stage-finished', outcome: 'failed', ms: 1000 },
       { ...base, kind: 'run-finished', outcome: 'failed', ms: 1000 },
     ])
-    return build(view, [], 1).next
+    return build(view, [], 1)
   }
 
   it('continues with the command of the remedy', () => {
-    expect(failWith('look closer with `kubectl get pods`; then run the same command')).toBe('kubectl get pods')
+    expect(failWith('look closer with `kubectl get pods`; then run the same command').next).toBe('kubectl get pods')
   })
 
   it('continues with its own command where the remedy names a field of the site file', () => {
-    expect(failWith('create it, or name another one as `storageClass` in the site file')).toBe(
+    expect(failWith('create it, or name another one as `storageClass` in the site file').next).toBe(
       'stackloom up -f site.yaml',
+    )
+  })
+
+  it('continues on the cluster and with the options that it had', () => {
+    const options = ['--kubeconfig', 'my config', '--context=prod']
+    const words = ['up', '--cloud', 'b', ...options]
+    const { next, command, stages } = failWith('name another `storageClass`', words)
+    expect([next, command]).toEqual(Array(2).fill("stackloom up --cloud b --kubeconfig 'my config' --context=prod"))
+    expect(failWith('run `stackloom doctor`', words).next).toBe(
+      "stackloom doctor --kubeconfig 'my config' --context prod",
+    )
+    expect(stages.find(({ id }) => id === 'operators')?.command).toBe(
+      "kubectl --kubeconfig 'my config' --context prod -n a describe pod b",
     )
   })
 })

@@ -1,4 +1,5 @@
 /** Builds one run from its events: stages as a grid and a timeline, the critical path, and an estimate from earlier runs. Pure. */
+import { aimCommand, type CommandTarget, readTarget } from '../../errors/command-target.ts'
 import { formatShellCommand } from '../../errors/shell-words.ts'
 import type { RunEvent } from '../../run/events.ts'
 import { applyEvent, createRunView, groupStages, isFinished, type RunView, type StageView } from '../../run/run-view.ts'
@@ -47,6 +48,7 @@ export function buildRun(run: KnownRun, earlier: readonly RunView[], now: number
   const estimates = estimateStages(earlier)
   const path = criticalPath(view, estimates, now)
   const onPath = new Set(path)
+  const target = readTarget(view.command ?? [])
   const names = [...new Set(stages.map(({ name }) => name))]
   const estimate = estimateRun(view, estimates, earlier.length, now)
   const failed = stages.find(({ state }) => state === 'failed')
@@ -54,7 +56,7 @@ export function buildRun(run: KnownRun, earlier: readonly RunView[], now: number
   return {
     command: runCommand(view),
     run: line,
-    stages: stages.map((stage) => buildStage(stage, onPath.has(stage.id), estimates.get(stage.name))),
+    stages: stages.map((stage) => buildStage(stage, onPath.has(stage.id), estimates.get(stage.name), target)),
     clouds: groups.flatMap(({ cloud }) => cloud ?? []),
     names,
     findings: view.findings.map((entry, index) => ({ id: String(index), ...entry })),
@@ -65,9 +67,14 @@ export function buildRun(run: KnownRun, earlier: readonly RunView[], now: number
   }
 }
 
-function buildStage(stage: StageView, critical: boolean, estimateMs: number | undefined): StageLine {
+function buildStage(
+  stage: StageView,
+  critical: boolean,
+  estimateMs: number | undefined,
+  target: CommandTarget,
+): StageLine {
   const { id, name, cloud, after, state, startedAt, ms, reason, object, progress, applied } = stage
-  const command = object && describeObject(object)
+  const command = object && aimCommand(describeObject(object), target)
   return {
     id,
     name,
@@ -101,14 +108,15 @@ function isStopped({ state }: RunLine): boolean {
 function nextCommand(view: RunView, failed: StageView): string {
   const cause = view.findings.find(({ stage, cloud }) => stage === failed.name && cloud === failed.cloud)
   const [command] = cause ? findCommands(cause.finding.remedy) : []
-  return command ?? runCommand(view)
+  return command === undefined ? runCommand(view) : aimCommand(command, readTarget(view.command ?? []))
 }
 
 /** Their `what` is the command line; a host may have a dot in its name. */
 const withoutFile = new Set(['hosts', 'backup', 'restore'])
 
-/** `what` is the command and its file: `up site.yaml`, `lab up lab.yaml`, `down`. */
-function runCommand({ what }: RunView): string {
+/** Earlier versions recorded the command and its file only: `up site.yaml`, `lab up lab.yaml`, `down`. */
+function runCommand({ command, what }: RunView): string {
+  if (command) return formatShellCommand(['stackloom', ...command])
   const words = (what || 'up').split(' ')
   const hasFile = words.length > 1 && /[./]/.test(words.at(-1) ?? '') && !withoutFile.has(words[0] ?? '')
   const file = hasFile ? words.pop() : undefined
