@@ -97,6 +97,13 @@ export const wordRules: readonly WordRule[] = [
     identifiers: { names: /[dD]ocument00[0-4]/ },
     files: /^(?!.*\.test\.ts$|test\/|bench\/)/,
   },
+  {
+    // A string starts with its quote, which is no backtick of the sentence.
+    use: 'the command in backticks, so that the console offers it',
+    prose:
+      /(?:^[`'"}]|(?<![`\w./$-]))(?:brew|kubectl|limactl|nmstatectl|oc|stackloom|systemctl|apt-get|git rm) (?:-|[a-z]+\b)/g,
+    files: /^src\/(?:.*\/)?findings(?:\/[\w-]+)?\.ts$|^src\/doctor\/findings\//,
+  },
 ]
 
 interface Exception {
@@ -137,6 +144,17 @@ export const exceptions: readonly Exception[] = [
     found: /./,
     file: /^tools\/(word-rules|lint-words(\.test)?)\.ts$|^docs\/words\.md$/,
     reason: 'the list itself',
+  },
+  {
+    found: /systemctl restart/,
+    line: /`sudo systemctl/,
+    reason: 'the second word of a command in backticks',
+  },
+  { found: /limactl cannot/, file: /^src\/lab\/findings\//, reason: 'a sentence about the program' },
+  {
+    found: /kubectl apply/,
+    line: /`stackloom operator crds \| kubectl/,
+    reason: 'the second command of a pipe in backticks',
   },
   {
     found: /^story$/,

@@ -11,7 +11,7 @@ export const silentNodes = problem<{ count: number; nodes: readonly string[] }>(
   remedy: ({ nodes }) =>
     nodes.length === 0
       ? 'run it as a user who may list nodes'
-      : `repair the node; if it is off for good, say so: kubectl taint node ${nodes[0]} node.kubernetes.io/out-of-service=:NoExecute`,
+      : `repair the node; if it is off for good, say so: \`kubectl taint node ${nodes[0]} node.kubernetes.io/out-of-service=:NoExecute\``,
 })
 
 function formatCount(count: number): string {

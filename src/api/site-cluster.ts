@@ -16,7 +16,7 @@ export const bond = z.strictObject({
 })
 
 const node = z.strictObject({
-  name: domain.describe("the node's name in the cluster (kubectl get nodes)").meta({ examples: ['worker-0'] }),
+  name: domain.describe("the node's name in the cluster (`kubectl get nodes`)").meta({ examples: ['worker-0'] }),
   nic: interfaceName
     .optional()
     .describe('short form of nics: {main: …}')

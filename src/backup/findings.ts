@@ -5,7 +5,7 @@ export const brokenArchive = problem<{ folder: string; reason: string }>({
   code: 'SL4110',
   severity: 'error',
   message: ({ folder, reason }) => `${folder} is not a complete backup: ${reason}`,
-  remedy: () => 'run the same `stackloom backup` again to complete it, or name the folder of another backup',
+  remedy: () => 'run the same backup again to complete it, or name the folder of another backup',
 })
 
 export const alteredArchive = problem<{ file: string; reason: string }>({

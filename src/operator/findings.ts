@@ -41,7 +41,8 @@ export const permissionsMissing = problem<{ right: string; namespace: string; re
   severity: 'error',
   message: ({ right, namespace, reason }) =>
     `the operator may not ${right} in namespace ${namespace}, which it needs to ${reason}`,
-  remedy: () => 'run `stackloom operator install` again with the same options: it grants the rights of this version',
+  remedy: () =>
+    'install the operator again with the same options, which grants the rights of this version (`stackloom operator install --help`)',
 })
 
 export const uninstallNeedsYes = problem<Record<string, never>>({

@@ -5,7 +5,7 @@ export const programsMissing = problem<{ programs: readonly string[]; packages: 
   code: 'SL9300',
   severity: 'error',
   message: ({ programs }) => `rehearse needs ${programs.join(', ')}, which this machine does not have`,
-  remedy: ({ packages }) => `install them: apt-get install ${packages.join(' ')}`,
+  remedy: ({ packages }) => `install them: \`apt-get install ${packages.join(' ')}\``,
 })
 
 export const machineUnfit = problem<{ reason: string; remedy?: string }>({

@@ -1,13 +1,40 @@
 import { readFileSync } from 'node:fs'
 import { CORE_SCHEMA, load } from 'js-yaml'
 import { describe, expect, it } from 'vitest'
+import { testIo } from '../../../test/io.ts'
 import { filesBelow } from '../../../tools/files.ts'
 import { findingPages } from '../../../tools/finding-pages.ts'
 import { findDrift } from '../../../tools/generate-docs.ts'
 import { readData } from '../../data/data.ts'
 import { unreadableFile } from '../../errors/common.ts'
 import { finding } from '../../errors/finding.ts'
+import type { CommandEntry } from '../command.ts'
+import { commands } from '../commands.ts'
+import { main } from '../main.ts'
 import { catalogue } from './catalogue.ts'
+
+/** A command that is no part of a sentence: its program, and an argument. */
+const COMMAND = /(?<![\w./$-])(?:brew|kubectl|limactl|oc|stackloom|systemctl) (?:-|[a-z])/
+
+const withoutActions: readonly CommandEntry[] = commands.map((entry) => ({
+  ...entry,
+  load: async () => {
+    const { define } = await entry.load()
+    return { define: (command, { io }) => define(command, { io, act: async () => undefined }) }
+  },
+}))
+
+/** What the program says about the words before it would do anything. */
+async function parseCommand(words: string): Promise<string> {
+  const io = testIo()
+  await main(words.split(/\s+/), io, withoutActions)
+  return io.err()
+}
+
+/** Up to a pipe: what follows is another program. */
+function ownCommands(text: string): readonly string[] {
+  return [...text.matchAll(/`stackloom (\S[^`|]*)/g)].map(([, words = '']) => words.trim())
+}
 
 describe('the catalogue', () => {
   it('lists every problem defined in src, each with its own code', () => {
@@ -35,6 +62,22 @@ describe('the catalogue', () => {
       }
     },
   )
+
+  it.each([...catalogue.values()].map((problem) => [problem.code, problem] as const))(
+    '%s has its commands in backticks, and those of this program can be run',
+    async (_, { sample, description }) => {
+      expect(`${sample.remedy} ${description}`.replace(/`[^`]+`/g, '')).not.toMatch(COMMAND)
+      for (const words of ownCommands(sample.remedy)) expect(await parseCommand(words), words).toBe('')
+      // A description may name a command without what it needs.
+      for (const words of ownCommands(description)) expect(await parseCommand(words)).not.toMatch(/unknown|too many/)
+    },
+  )
+
+  it('would notice a command that cannot be run', async () => {
+    expect('run stackloom hosts --failed').toMatch(COMMAND)
+    expect(await parseCommand('hosts --fialed')).toContain("unknown option '--fialed'")
+    expect(await parseCommand('ipam repair')).toContain('ipam')
+  })
 
   it('has a text for every problem and no other', () => {
     const texts = load(readData('findings.yaml'), { schema: CORE_SCHEMA }) as object

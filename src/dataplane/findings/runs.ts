@@ -71,7 +71,7 @@ export const runPodLost = problem<{ pod: string; node: string }>({
   message: ({ pod, node }) =>
     `node ${node} does not answer, and pod ${pod} on it may still work on the hosts of the run`,
   remedy: ({ node }) =>
-    `bring ${node} back; if it is switched off for good: ${declareLostCommand(node)}, and the run is repeated on another node`,
+    `bring ${node} back; if it is switched off for good: \`${declareLostCommand(node)}\`, and the run is repeated on another node`,
 })
 
 export const runPodNotStarted = problem<{ pod: string; namespace: string; reason: string }>({
@@ -79,7 +79,7 @@ export const runPodNotStarted = problem<{ pod: string; namespace: string; reason
   severity: 'warning',
   message: ({ pod, reason }) => `pod ${pod} does not start: ${reason}`,
   remedy: ({ pod, namespace }) =>
-    `kubectl -n ${namespace} describe pod ${pod}; the run continues by itself when the cause is gone`,
+    `\`kubectl -n ${namespace} describe pod ${pod}\`; the run continues by itself when the cause is gone`,
 })
 
 export const noServiceOnNode = problem<{ node: string; kinds: readonly string[] }>({

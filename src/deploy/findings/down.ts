@@ -45,7 +45,7 @@ export const foreignObjects = problem<{ kind: string; namespace: string; objects
   message: ({ kind, namespace, objects }) =>
     `namespace ${namespace} has ${formatCount(objects.length, kind)} that this cloud did not bring and that no program deletes: ${listForeign(objects)}`,
   remedy: ({ kind, namespace, objects }) =>
-    `delete ${objects.length > 1 ? 'them' : 'it'} if no host needs the address (kubectl -n ${namespace} delete ${kind.toLowerCase()} ${objects[0]?.name}), then run the same command again`,
+    `delete ${objects.length > 1 ? 'them' : 'it'} if no host needs the address (\`kubectl -n ${namespace} delete ${kind.toLowerCase()} ${objects[0]?.name}\`), then run the same command again`,
 })
 
 export const stuckNamespace = problem<{ namespace: string; remaining: readonly string[] }>({
@@ -54,7 +54,7 @@ export const stuckNamespace = problem<{ namespace: string; remaining: readonly s
   message: ({ namespace, remaining }) =>
     `namespace ${namespace} is being deleted, but has content: ${remaining.join(' ')}`,
   remedy: ({ namespace }) =>
-    `find out why the controllers of these kinds do not clean up (their pods, their logs; stackloom doctor -n ${namespace}), then run the same command again`,
+    `find out why the controllers of these kinds do not clean up (their pods, their logs; \`stackloom doctor -n ${namespace}\`), then run the same command again`,
 })
 
 export const keptControlPlane = problem<{ cloud: string; namespace: string; name: string }>({
@@ -71,7 +71,7 @@ export const volumesRemain = problem<{ cloud: string; namespace: string; claims:
   severity: 'warning',
   message: ({ cloud, namespace, claims }) =>
     `${cloud} leaves ${claims.length} volume claims in namespace ${namespace} (${claims.slice(0, 3).join(', ')}${claims.length > 3 ? ', …' : ''}), with the Secrets that they need`,
-  remedy: ({ cloud }) => `if the data may be deleted: stackloom down --cloud ${cloud} --delete-data`,
+  remedy: ({ cloud }) => `if the data may be deleted: \`stackloom down --cloud ${cloud} --delete-data\``,
 })
 
 export const objectsRemain = problem<{ object: string }>({

@@ -10,7 +10,7 @@ export const hostUnknown = problem<{ host: string; nearest: string | undefined }
   message: ({ host, nearest }) =>
     `no node set has the host ${host}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`,
   remedy: () =>
-    'stackloom hosts lists them; to go on with a host that is no longer in its node set, name its cloud with --cloud or -n',
+    '`stackloom hosts` lists them; to go on with a host that is no longer in its node set, name its cloud with --cloud or -n',
 })
 
 export const hostAmbiguous = problem<{ host: string; namespaces: readonly string[] }>({
@@ -24,7 +24,7 @@ export const instancesOnHost = problem<{ host: string; instances: readonly strin
   code: 'SL7203',
   severity: 'error',
   message: ({ host, instances }) => `${host} has ${instances.length} instances: ${listSome(instances)}`,
-  remedy: ({ host }) => `migrate them: run it again with --drain, or stackloom hosts drain ${host}; or delete them`,
+  remedy: ({ host }) => `migrate them: run it again with --drain, or \`stackloom hosts drain ${host}\`; or delete them`,
 })
 
 export const drainIncomplete = problem<{ host: string; reasons: readonly string[] }>({
@@ -46,13 +46,14 @@ export const lastHost = problem<{ host: string; nodeSet: string; namespace: stri
   severity: 'error',
   message: ({ host, nodeSet }) => `${host} is the only host of node set ${nodeSet}, which needs one`,
   remedy: ({ nodeSet, namespace }) =>
-    `delete the node set instead: kubectl -n ${namespace} delete openstackdataplanenodeset ${nodeSet}; then run the same command again`,
+    `delete the node set instead: \`kubectl -n ${namespace} delete openstackdataplanenodeset ${nodeSet}\`; then run the same command again`,
 })
 
 export const hostInSiteFile = problem<{ host: string; cloud: string }>({
   code: 'SL7207',
   severity: 'warning',
-  message: ({ host, cloud }) => `the next stackloom up adds ${host} to ${cloud} again if the site file still has it`,
+  message: ({ host, cloud }) =>
+    `the next \`stackloom up\` adds ${host} to ${cloud} again if the site file still has it`,
   remedy: ({ host, cloud }) => `remove ${host} from the hosts of ${cloud} in the site file`,
 })
 
@@ -61,7 +62,7 @@ export const cloudApiFailed = problem<{ cloud: string; reason: string }>({
   severity: 'error',
   message: ({ cloud, reason }) => `the API of ${cloud} failed: ${reason}`,
   remedy: ({ cloud }) =>
-    `check that Keystone, Nova, Neutron and Placement answer from here (stackloom access --cloud ${cloud} writes clouds.yaml), then run the same command again`,
+    `check that Keystone, Nova, Neutron and Placement answer from here (\`stackloom access --cloud ${cloud}\` writes clouds.yaml), then run the same command again`,
 })
 
 export const hostLeft = problem<{ host: string; left: readonly string[] }>({

@@ -58,7 +58,7 @@ export const secretNotProvided = problem<{ namespace: string; name: string; key:
   severity: 'error',
   message: ({ namespace, name, key }) => `Secret ${namespace}/${name} has no key ${key}, and it cannot be generated`,
   remedy: ({ namespace, name, key }) =>
-    `create it: kubectl -n ${namespace} create secret generic ${quoteShellWord(name)} --from-file=${quoteShellWord(key)}=FILE`,
+    `create it: \`kubectl -n ${namespace} create secret generic ${quoteShellWord(name)} --from-file=${quoteShellWord(key)}=FILE\``,
 })
 
 export const incompleteKeyPair = problem<{ namespace: string; name: string; key: string; other: string }>({
@@ -67,7 +67,7 @@ export const incompleteKeyPair = problem<{ namespace: string; name: string; key:
   message: ({ namespace, name, key, other }) =>
     `Secret ${namespace}/${name} has ${other} and no ${key}, which cannot be derived from it`,
   remedy: ({ namespace, name, key }) =>
-    `add ${key} of the same pair, or delete the Secret to generate a new pair: kubectl -n ${namespace} delete secret ${name}`,
+    `add ${key} of the same pair, or delete the Secret to generate a new pair: \`kubectl -n ${namespace} delete secret ${name}\``,
 })
 
 export const needsConsent = problem<{ many: number; risks: string }>({
@@ -96,7 +96,7 @@ export const discoveryFailed = problem<{ namespace: string; reason: string }>({
   severity: 'error',
   message: ({ namespace, reason }) => `host discovery in ${namespace} failed: ${reason}`,
   remedy: ({ namespace }) =>
-    `run it manually: kubectl -n ${namespace} exec nova-cell0-conductor-0 -- nova-manage cell_v2 discover_hosts`,
+    `run it manually: \`kubectl -n ${namespace} exec nova-cell0-conductor-0 -- nova-manage cell_v2 discover_hosts\``,
 })
 
 export const secondControlPlane = problem<{ cloud: string; namespace: string; name: string }>({

@@ -5,7 +5,7 @@ export const certificateNotReady = problem<{ reason: string; describe: string }>
   code: 'SL9624',
   severity: 'error',
   message: ({ reason }) => `it is not issued: ${reason}`,
-  remedy: ({ describe }) => `${describe}; then kubectl get certificaterequests,orders in the same namespace`,
+  remedy: ({ describe }) => `\`${describe}\`; then \`kubectl get certificaterequests,orders\` in the same namespace`,
 })
 
 interface EndFacts {
@@ -20,8 +20,8 @@ interface EndFacts {
 /** The same remedy for both: only the time that is left differs. */
 const remedy = ({ renewal, describe }: EndFacts): string =>
   renewal === undefined
-    ? 'replace the certificate; then run stackloom certificates for hosts and Secrets that have older copies'
-    : `${describe}; check that ${renewal.needs}; then stackloom hosts deploy --behind for hosts with the old copy`
+    ? 'replace the certificate; then run `stackloom certificates` for hosts and Secrets that have older copies'
+    : `\`${describe}\`; check that ${renewal.needs}; then \`stackloom hosts deploy --behind\` for hosts with the old copy`
 
 const formatRenewal = ({ renewal }: EndFacts): string =>
   renewal === undefined ? '' : ` and ${renewal.by} has not renewed it`

@@ -6,7 +6,7 @@ export const deploymentFailed = problem<{ namespace: string; why: string; hosts:
   severity: 'error',
   message: ({ why, hosts }) => `it failed${hosts === '' ? '' : ` on ${hosts}`} and is not retried: ${why}`,
   remedy: ({ namespace }) =>
-    `find the task with stackloom hosts -n ${namespace} --failed, fix the cause, then deploy these hosts again: stackloom hosts deploy -n ${namespace} --failed`,
+    `find the task with \`stackloom hosts -n ${namespace} --failed\`, fix the cause, then deploy these hosts again: \`stackloom hosts deploy -n ${namespace} --failed\``,
 })
 
 export const changeNotDeployed = problem<{ nodeSet: string; last: string | undefined }>({
@@ -15,7 +15,7 @@ export const changeNotDeployed = problem<{ nodeSet: string; last: string | undef
   message: ({ last }) =>
     `it was changed after its last deployment${last === undefined ? '' : ` (${last})`}: its hosts still have the old configuration`,
   remedy: () =>
-    'deploy it: stackloom up --stage data-plane, or a new OpenStackDataPlaneDeployment; a finished deployment cannot be used again',
+    'deploy it: `stackloom up --stage data-plane`, or a new OpenStackDataPlaneDeployment; a finished deployment cannot be used again',
 })
 
 export const notDiscovered = problem<{ hosts: readonly string[]; namespace: string }>({
@@ -24,7 +24,7 @@ export const notDiscovered = problem<{ hosts: readonly string[]; namespace: stri
   message: ({ hosts }) =>
     `${hosts.join(', ')} ${hosts.length === 1 ? 'is' : 'are'} deployed, but not mapped to a nova cell: no server is scheduled there`,
   remedy: ({ namespace }) =>
-    `kubectl -n ${namespace} exec nova-cell0-conductor-0 -- nova-manage cell_v2 discover_hosts --verbose`,
+    `\`kubectl -n ${namespace} exec nova-cell0-conductor-0 -- nova-manage cell_v2 discover_hosts --verbose\``,
 })
 
 export const beforeControlPlane = problem<{ controlPlane: string }>({
@@ -55,7 +55,7 @@ export const nodeSetError = problem<{ condition: string; message: string }>({
   severity: 'error',
   message: ({ condition, message }) => `${condition}: ${message}`,
   remedy: () =>
-    'run stackloom ipam status for addresses and kubectl describe for the rest; a deployment waits until SetupReady is True',
+    'run `stackloom ipam status` for addresses and `kubectl describe` for the rest; a deployment waits until SetupReady is True',
 })
 
 export const deletionUnconfirmed = problem<{ deployment: string; namespace: string }>({
@@ -64,7 +64,7 @@ export const deletionUnconfirmed = problem<{ deployment: string; namespace: stri
   message: ({ namespace }) => `it runs, so its deletion is refused, and namespace ${namespace} cannot be deleted`,
   remedy: ({ deployment, namespace }) =>
     'wait until it has finished, or accept that its hosts may stay partly configured: ' +
-    `kubectl -n ${namespace} annotate openstackdataplanedeployment ${deployment} dataplane.openstack.org/confirm-delete=true`,
+    `\`kubectl -n ${namespace} annotate openstackdataplanedeployment ${deployment} dataplane.openstack.org/confirm-delete=true\``,
 })
 
 export const hostsBehind = problem<{ namespace: string; hosts: string; count: number; total: number; why: string }>({
@@ -73,7 +73,7 @@ export const hostsBehind = problem<{ namespace: string; hosts: string; count: nu
   message: ({ hosts, count, total, why }) =>
     `${count} of ${total} hosts ${count === 1 ? 'lacks' : 'lack'} what is declared: ${hosts} (${why})`,
   remedy: ({ namespace }) =>
-    `stackloom hosts deploy --behind -n ${namespace}; stackloom hosts -o wide shows every host`,
+    `\`stackloom hosts deploy --behind -n ${namespace}\`; \`stackloom hosts -o wide\` shows every host`,
 })
 
 export const runStalled = problem<{ why: string; code?: string | undefined; remedy?: string | undefined }>({
@@ -94,5 +94,5 @@ export const runFailed = problem<{
   severity: 'error',
   message: ({ why, code }) => (code === undefined ? why : `${why} (${code})`),
   remedy: ({ run, namespace, remedy }) =>
-    `${remedy ?? 'fix the cause on the named host'}; the whole result: kubectl -n ${namespace} describe osaee ${run}`,
+    `${remedy ?? 'fix the cause on the named host'}; the whole result: \`kubectl -n ${namespace} describe osaee ${run}\``,
 })

@@ -6,7 +6,7 @@ export const noUpstream = problem<{ namespace: string; name: string }>({
   severity: 'error',
   message: () => 'it has no option server: it answers only for its own hosts, and some versions do not start at all',
   remedy: ({ namespace }) =>
-    `add a server in the control plane: kubectl -n ${namespace} edit openstackcontrolplane, spec.dns.template.options: [{key: server, values: [ADDRESS]}]`,
+    `add a server in the control plane: \`kubectl -n ${namespace} edit openstackcontrolplane\`, spec.dns.template.options: [{key: server, values: [ADDRESS]}]`,
 })
 
 export const dnsWaitsForAddress = problem<{ service: string }>({

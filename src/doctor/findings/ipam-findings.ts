@@ -6,7 +6,7 @@ export const spansOverlap = problem<{ first: string; other: string; range: strin
   severity: 'error',
   message: ({ first, other, range }) => `${first} and ${other} both contain ${range}`,
   remedy: () =>
-    'move one of them: stackloom import --source cluster and stackloom plan show every owner of the subnet and the free ranges',
+    'move one of them: `stackloom import --source cluster` and `stackloom plan` show every owner of the subnet and the free ranges',
 })
 
 export const addressTwice = problem<{ address: string; holders: readonly string[] }>({
@@ -22,7 +22,7 @@ export const netConfigMissing = problem<{ namespace: string; count: number }>({
   severity: 'error',
   message: ({ namespace, count }) =>
     `${count} ${count === 1 ? 'IPSet waits' : 'IPSets wait'}: ${namespace} has no NetConfig`,
-  remedy: () => 'run stackloom up --stage netconfig; the NetConfig must be in the namespace of the IPSets',
+  remedy: () => 'run `stackloom up --stage netconfig`; the NetConfig must be in the namespace of the IPSets',
 })
 
 export const netConfigDeletionBlocked = problem<{ count: number; first: string; namespace: string }>({
@@ -31,7 +31,7 @@ export const netConfigDeletionBlocked = problem<{ count: number; first: string; 
   message: ({ count, first }) =>
     `it is being deleted and waits for ${count} ${count === 1 ? 'IPSet' : 'IPSets'}, the first is ${first}`,
   remedy: ({ namespace }) =>
-    `delete the node sets that own them (kubectl -n ${namespace} get openstackdataplanenodesets), or, if none is left, the IPSets: kubectl -n ${namespace} delete ipsets --all`,
+    `delete the node sets that own them (\`kubectl -n ${namespace} get openstackdataplanenodesets\`), or, if none is left, the IPSets: \`kubectl -n ${namespace} delete ipsets --all\``,
 })
 
 export const twoNetConfigs = problem<{ namespace: string; names: readonly string[] }>({
@@ -56,14 +56,14 @@ export const hostsExhausted = problem<{ network: string; subnet: string; used: n
   message: ({ network, subnet, used, waiting }) =>
     `all ${used} addresses of ${network}/${subnet} are reserved, and ${waiting.join(', ')} ${waiting.length === 1 ? 'waits' : 'wait'}`,
   remedy: () =>
-    'add a free allocationRange (stackloom plan shows them), or delete IPSets of removed hosts; stackloom ipam status shows all reservations',
+    'add a free allocationRange (`stackloom plan` shows them), or delete IPSets of removed hosts; `stackloom ipam status` shows all reservations',
 })
 
 export const ipSetWaiting = problem<{ cause: string }>({
   code: 'SL9567',
   severity: 'error',
   message: ({ cause }) => `it has no addresses yet: ${cause}`,
-  remedy: () => 'run stackloom ipam status to see the usage of every subnet and all waiting IPSets',
+  remedy: () => 'run `stackloom ipam status` to see the usage of every subnet and all waiting IPSets',
 })
 
 export const reservationOutside = problem<{ address: string; network: string; why: string }>({
@@ -79,7 +79,7 @@ export const reservationOrphaned = problem<{ ipSet: string; count: number }>({
   severity: 'warning',
   message: ({ ipSet, count }) =>
     `it holds ${count} ${count === 1 ? 'address' : 'addresses'} for IPSet ${ipSet}, which does not exist`,
-  remedy: () => 'if the host no longer exists, free them: stackloom ip repair --dry-run, then without it',
+  remedy: () => 'if the host no longer exists, free them: `stackloom ip repair --dry-run`, then without it',
 })
 
 export const twoAllocators = problem<{ ours: string; namespace: string; name: string }>({

@@ -16,7 +16,7 @@ export const stuckFinalizer = problem<{
     `it is being deleted since ${since} and waits for ${owner} to remove ${finalizer}${alive === 'gone' ? ', but no such operator runs' : ''}`,
   remedy: ({ alive, owner, strip }) =>
     alive === 'gone'
-      ? `restore ${owner} so that it can clean up; only if it was removed permanently: ${strip}`
+      ? `restore ${owner} so that it can clean up; only if it was removed permanently: \`${strip}\``
       : `check the log of ${owner} for the reason; removing the finalizer skips its cleanup`,
 })
 
@@ -25,7 +25,7 @@ export const namespaceTerminating = problem<{ reason: string; namespace: string 
   severity: 'error',
   message: ({ reason }) => `its deletion does not finish: ${reason}`,
   remedy: ({ namespace }) =>
-    `use stackloom down --cloud NAME, which deletes in the correct order; list the remaining objects: kubectl -n ${namespace} get all,openstackcontrolplanes,netconfigs,ipsets`,
+    `use \`stackloom down --cloud NAME\`, which deletes in the correct order; list the remaining objects: \`kubectl -n ${namespace} get all,openstackcontrolplanes,netconfigs,ipsets\``,
 })
 
 export const groupUnavailable = problem<{ group: string; reason: string }>({
@@ -33,7 +33,7 @@ export const groupUnavailable = problem<{ group: string; reason: string }>({
   severity: 'error',
   message: ({ group, reason }) => `${group} is not available: ${reason}`,
   remedy: ({ group }) =>
-    `kubectl describe apiservice ${group}; if its server was removed permanently: kubectl delete apiservice ${group}`,
+    `\`kubectl describe apiservice ${group}\`; if its server was removed permanently: \`kubectl delete apiservice ${group}\``,
 })
 
 export const nodeNotReady = problem<{ node: string; reason: string; held: readonly string[] }>({
@@ -42,8 +42,8 @@ export const nodeNotReady = problem<{ node: string; reason: string; held: readon
   message: ({ reason, held }) =>
     `it is not ready: ${reason}${held.length === 0 ? '' : `; pods that cannot be replaced until it answers: ${formatHeld(held)}`}`,
   remedy: ({ node, held }) =>
-    `kubectl describe node ${quoteShellWord(node)}; if a network change disconnected it, nmstate rolls the change back within minutes` +
-    (held.length === 0 ? '' : `; if it is switched off for good: ${declareLostCommand(node)}`),
+    `\`kubectl describe node ${quoteShellWord(node)}\`; if a network change disconnected it, nmstate rolls the change back within minutes` +
+    (held.length === 0 ? '' : `; if it is switched off for good: \`${declareLostCommand(node)}\``),
 })
 
 const SHOWN = 3
@@ -58,14 +58,14 @@ export const agentMissing = problem<{ agent: string; ready: number; wanted: numb
   severity: 'error',
   message: ({ ready, wanted }) => `${ready} of ${wanted} pods are available: the agent is missing on the other nodes`,
   remedy: ({ agent, namespace }) =>
-    `kubectl -n ${namespace} get pods -o wide; kubectl -n ${namespace} describe daemonset ${agent}`,
+    `\`kubectl -n ${namespace} get pods -o wide\`; \`kubectl -n ${namespace} describe daemonset ${agent}\``,
 })
 
 export const podCannotRun = problem<{ cause: string; next: string }>({
   code: 'SL9620',
   severity: 'error',
   message: ({ cause }) => cause,
-  remedy: ({ next }) => next,
+  remedy: ({ next }) => `\`${next}\``,
 })
 
 export const podUnschedulable = problem<{ reason: string; pod: string }>({
@@ -73,14 +73,14 @@ export const podUnschedulable = problem<{ reason: string; pod: string }>({
   severity: 'error',
   message: ({ reason }) => `no node fits: ${reason}`,
   remedy: ({ pod }) =>
-    `kubectl -n ${pod.split('/')[0]} describe pod ${pod.split('/')[1]}; free resources, add a node, or relax its nodeSelector`,
+    `\`kubectl -n ${pod.split('/')[0]} describe pod ${pod.split('/')[1]}\`; free resources, add a node, or relax its nodeSelector`,
 })
 
 export const claimPending = problem<{ cause: string; next: string }>({
   code: 'SL9622',
   severity: 'error',
   message: ({ cause }) => cause,
-  remedy: ({ next }) => next,
+  remedy: ({ next }) => `\`${next}\``,
 })
 
 export const noDefaultClass = problem<{ claim: string; classes: readonly string[] }>({
@@ -90,7 +90,7 @@ export const noDefaultClass = problem<{ claim: string; classes: readonly string[
   remedy: ({ classes }) =>
     classes.length === 0
       ? 'install a storage class, or create a volume manually'
-      : `set one in the control plane (storageClass: ${classes[0]}), or make it the default: kubectl annotate storageclass ${classes[0]} storageclass.kubernetes.io/is-default-class=true`,
+      : `set one in the control plane (storageClass: ${classes[0]}), or make it the default: \`kubectl annotate storageclass ${classes[0]} storageclass.kubernetes.io/is-default-class=true\``,
 })
 
 export const ruleFailed = problem<{ rule: string; reason: string }>({

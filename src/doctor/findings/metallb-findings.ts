@@ -2,10 +2,10 @@
 import { problem } from '../../errors/finding.ts'
 
 const editPool = (pool: string, metallb: string): string =>
-  `kubectl -n ${metallb} edit ipaddresspools.metallb.io ${pool}`
+  `\`kubectl -n ${metallb} edit ipaddresspools.metallb.io ${pool}\``
 
 const limitPool = (pool: string, namespace: string, metallb: string): string =>
-  `kubectl -n ${metallb} patch ipaddresspools.metallb.io ${pool} --type=merge -p '{"spec":{"autoAssign":false,"serviceAllocation":{"namespaces":["${namespace}"]}}}'`
+  `\`kubectl -n ${metallb} patch ipaddresspools.metallb.io ${pool} --type=merge -p '{"spec":{"autoAssign":false,"serviceAllocation":{"namespaces":["${namespace}"]}}}'\``
 
 export const samePoolName = problem<{ pool: string; holder: string; losers: readonly string[]; ranges: string }>({
   code: 'SL9520',
@@ -13,7 +13,7 @@ export const samePoolName = problem<{ pool: string; holder: string; losers: read
   message: ({ pool, holder, losers, ranges }) =>
     `${[holder, ...losers].join(' and ')} request pool ${pool}, but only one object of that name can exist: it now has ${ranges} for ${holder}, and the ranges of ${losers.join(', ')} are lost`,
   remedy: ({ pool, holder, losers }) =>
-    `give each cloud its own pool, ${[holder, ...losers].map((cloud) => `${cloud}-${pool}`).join(' and ')}: stackloom import --source cluster, stackloom plan, stackloom adopt`,
+    `give each cloud its own pool, ${[holder, ...losers].map((cloud) => `${cloud}-${pool}`).join(' and ')}: \`stackloom import --source cluster\`, \`stackloom plan\`, \`stackloom adopt\``,
 })
 
 export const wrongRange = problem<{
@@ -46,7 +46,7 @@ export const manyRanges = problem<{
   message: ({ pool, ranges, namespaces, first }) =>
     `pool ${pool} has ${ranges.length} ranges for ${namespaces.join(', ')}: MetalLB serves all of them from the first (${first}) until it is full`,
   remedy: ({ pool, namespaces }) =>
-    `create one pool per cloud: ${namespaces.map((namespace) => `${namespace}-${pool.split('-').at(-1)}`).join(', ')} (stackloom plan, stackloom up)`,
+    `create one pool per cloud: ${namespaces.map((namespace) => `${namespace}-${pool.split('-').at(-1)}`).join(', ')} (\`stackloom plan\`, \`stackloom up\`)`,
 })
 
 export const poolsOverlap = problem<{ pool: string; other: string; range: string; metallb: string }>({
@@ -91,7 +91,7 @@ export const notAdvertised = problem<{ pool: string; services: number; metallb: 
   message: ({ pool, services }) =>
     `pool ${pool} has ${services} ${services === 1 ? 'Service' : 'Services'} with addresses, but no L2Advertisement or BGPAdvertisement selects it: no node answers for them`,
   remedy: ({ pool, metallb }) =>
-    `run stackloom up --stage metallb-config; without a site file, create an L2Advertisement in ${metallb} with ipAddressPools: [${pool}] and the interface of its network`,
+    `run \`stackloom up --stage metallb-config\`; without a site file, create an L2Advertisement in ${metallb} with ipAddressPools: [${pool}] and the interface of its network`,
 })
 
 export const unknownPoolAdvertised = problem<{ advertisement: string; pool: string; known: string | undefined }>({
@@ -101,7 +101,7 @@ export const unknownPoolAdvertised = problem<{ advertisement: string; pool: stri
     `it refers to pool ${pool}, which does not exist${known === undefined ? '' : `; did you mean ${known}?`} MetalLB ignores it silently`,
   remedy: ({ known }) =>
     known === undefined
-      ? 'run stackloom up --stage metallb-config to create the pool again; delete the advertisement if the pool was removed permanently'
+      ? 'run `stackloom up --stage metallb-config` to create the pool again; delete the advertisement if the pool was removed permanently'
       : `set spec.ipAddressPools to ${known}`,
 })
 
@@ -117,7 +117,7 @@ export const bridgePortAdvertised = problem<{
   message: ({ port, bridge, node }) =>
     `it announces on ${port}, which is a port of ${bridge} on node ${node}: MetalLB does not answer ARP there`,
   remedy: ({ bridge, metallb, advertisement }) =>
-    `kubectl -n ${metallb} patch l2advertisements.metallb.io ${advertisement} --type=merge -p '{"spec":{"interfaces":["${bridge}"]}}'`,
+    `\`kubectl -n ${metallb} patch l2advertisements.metallb.io ${advertisement} --type=merge -p '{"spec":{"interfaces":["${bridge}"]}}'\``,
 })
 
 export const interfaceMissing = problem<{ interface: string; known: string | undefined }>({
@@ -126,7 +126,7 @@ export const interfaceMissing = problem<{ interface: string; known: string | und
   message: ({ interface: name, known }) =>
     `it announces on ${name}, which no node has${known === undefined ? '' : ` (there is ${known})`}: no node answers for its pools`,
   remedy: () =>
-    'correct spec.interfaces, or create the interface (stackloom up --stage nncp); kubectl get nncp,nnce shows whether its policy was applied',
+    'correct spec.interfaces, or create the interface (`stackloom up --stage nncp`); `kubectl get nncp,nnce` shows whether its policy was applied',
 })
 
 export const leaderWithoutInterface = problem<{
@@ -174,7 +174,7 @@ export const leftoverPool = problem<{ pool: string; clouds: readonly string[]; m
   message: ({ pool, clouds }) =>
     `pool ${pool} belongs to no cloud: the pools of ${clouds.join(' and ')} start with the namespace, and no Service requests this one`,
   remedy: ({ pool, metallb }) =>
-    `check that status.assignedIPv4 is 0, then: kubectl -n ${metallb} delete ipaddresspools.metallb.io ${pool}`,
+    `check that status.assignedIPv4 is 0, then: \`kubectl -n ${metallb} delete ipaddresspools.metallb.io ${pool}\``,
 })
 
 export const poolNotPlanned = problem<{ pool: string; planned: string; live: string; what: 'ranges' | 'missing' }>({
@@ -184,7 +184,7 @@ export const poolNotPlanned = problem<{ pool: string; planned: string; live: str
     what === 'missing'
       ? `pool ${pool} (${planned}) is planned but does not exist`
       : `pool ${pool} has ${live}, planned is ${planned}`,
-  remedy: () => 'run stackloom diff to see the change, and stackloom up --stage metallb-config to restore the plan',
+  remedy: () => 'run `stackloom diff` to see the change, and `stackloom up --stage metallb-config` to restore the plan',
 })
 
 export const frrNamespace = problem<{
@@ -198,5 +198,5 @@ export const frrNamespace = problem<{
   message: ({ configuration, cloud, namespace, running }) =>
     `BGPConfiguration ${configuration} of ${cloud} writes its FRRConfigurations to namespace ${namespace}, but frr-k8s runs in ${running.join(' and ')} and reads only those there: routes to the pods are not announced`,
   remedy: ({ configuration, cloud, running }) =>
-    `kubectl -n ${cloud} patch bgpconfigurations.network.openstack.org ${configuration} --type=merge -p '{"spec":{"frrConfigurationNamespace":"${running[0] ?? ''}"}}'`,
+    `\`kubectl -n ${cloud} patch bgpconfigurations.network.openstack.org ${configuration} --type=merge -p '{"spec":{"frrConfigurationNamespace":"${running[0] ?? ''}"}}'\``,
 })

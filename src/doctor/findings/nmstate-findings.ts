@@ -6,7 +6,7 @@ export const policyFailed = problem<{ policy: string; node: string; line: string
   severity: 'error',
   message: ({ policy, node, line }) => `node ${node} failed to apply ${policy}: ${line}`,
   remedy: ({ policy, enactment }) =>
-    `fix the reported error (stackloom plan, stackloom up --stage nncp; or kubectl edit nncp ${policy}); full output: kubectl get nnce ${enactment} -o yaml`,
+    `fix the reported error (\`stackloom plan\`, \`stackloom up --stage nncp\`; or \`kubectl edit nncp ${policy}\`); full output: \`kubectl get nnce ${enactment} -o yaml\``,
 })
 
 export const policyAborted = problem<{ policy: string; node: string }>({
@@ -22,7 +22,7 @@ export const policyNotTaken = problem<{ policy: string; node: string; generation
   message: ({ policy, node, generation, has }) =>
     `node ${node} has ${has === undefined ? 'no enactment' : `generation ${has}`} of ${policy}, which is at generation ${generation}`,
   remedy: ({ node }) =>
-    `check whether the nmstate handler runs there: kubectl -A get pods -l component=kubernetes-nmstate-handler --field-selector spec.nodeName=${node} -o wide`,
+    `check whether the nmstate handler runs there: \`kubectl -A get pods -l component=kubernetes-nmstate-handler --field-selector spec.nodeName=${node} -o wide\``,
 })
 
 export const policyWithoutNodes = problem<{ policy: string; selector: string }>({
@@ -46,7 +46,7 @@ export const policyOverwritten = problem<{
   message: ({ interface: name, node, cloud, subnet, other, otherSubnet }) =>
     `${name} on node ${node} has an address of ${other} (${otherSubnet}) and none of ${cloud} (${subnet}), which uses it too`,
   remedy: () =>
-    'manage the node networking of all clouds in one place (stackloom import --source cluster, stackloom plan, stackloom up --stage nncp), or create one policy with the addresses of both clouds',
+    'manage the node networking of all clouds in one place (`stackloom import --source cluster`, `stackloom plan`, `stackloom up --stage nncp`), or create one policy with the addresses of both clouds',
 })
 
 export const policiesDisagree = problem<{ interface: string; node: string; policies: readonly string[] }>({
@@ -55,7 +55,7 @@ export const policiesDisagree = problem<{ interface: string; node: string; polic
   message: ({ interface: name, node, policies }) =>
     `${policies.join(' and ')} set different addresses for ${name} on node ${node}: the policy that was applied last wins`,
   remedy: ({ policies }) =>
-    `put all addresses of the interface into one policy and remove the interface from the other: kubectl edit nncp ${policies.join(' ')}`,
+    `put all addresses of the interface into one policy and remove the interface from the other: \`kubectl edit nncp ${policies.join(' ')}\``,
 })
 
 export const defaultRoute = problem<{ policy: string; interface: string }>({
@@ -63,5 +63,5 @@ export const defaultRoute = problem<{ policy: string; interface: string }>({
   severity: 'warning',
   message: ({ policy, interface: name }) => `${policy} sets a default route through ${name}`,
   remedy: ({ policy }) =>
-    `remove the route 0.0.0.0/0 or ::/0 (kubectl edit nncp ${policy}) and add routes for the required subnets instead`,
+    `remove the route 0.0.0.0/0 or ::/0 (\`kubectl edit nncp ${policy}\`) and add routes for the required subnets instead`,
 })

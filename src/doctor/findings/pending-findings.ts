@@ -8,13 +8,14 @@ interface PendingFacts {
   readonly service: string
 }
 
-const describe = ({ namespace, service }: PendingFacts): string => `kubectl -n ${namespace} describe service ${service}`
+const describe = ({ namespace, service }: PendingFacts): string =>
+  `\`kubectl -n ${namespace} describe service ${service}\``
 
 /** A tenant may have chosen the value, and the command is copied into a shell. */
 const annotate = ({ namespace, service }: PendingFacts, annotation: string): string =>
-  `kubectl -n ${namespace} annotate service ${service} --overwrite ${quoteShellWord(annotation)}`
+  `\`kubectl -n ${namespace} annotate service ${service} --overwrite ${quoteShellWord(annotation)}\``
 
-const createPools = 'stackloom up --stage metallb-config to create the pool again'
+const createPools = '`stackloom up --stage metallb-config` to create the pool again'
 
 export const pendingUnknownPool = problem<PendingFacts & { pool: string; nearest: string | undefined }>({
   code: 'SL9501',
@@ -23,7 +24,7 @@ export const pendingUnknownPool = problem<PendingFacts & { pool: string; nearest
     `it has no address: there is no pool ${pool}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`,
   remedy: (facts) =>
     facts.nearest === undefined
-      ? `run ${createPools}; if the name is wrong, set the pool of this cloud and network (<namespace>-<network>) in the control plane's override; kubectl -A get ipaddresspools.metallb.io lists them`
+      ? `run ${createPools}; if the name is wrong, set the pool of this cloud and network (<namespace>-<network>) in the control plane's override; \`kubectl -A get ipaddresspools.metallb.io\` lists them`
       : `set ${facts.nearest} in the control plane's override; until the operator has applied it: ${annotate(facts, `metallb.io/address-pool=${facts.nearest}`)}`,
 })
 
@@ -46,7 +47,7 @@ export const pendingNotForNamespace = problem<
       return `use this cloud's own pool ${cloudPool} in the control plane's override of this service`
     return owner !== undefined && owner !== namespace
       ? `${pool} belongs to ${owner}: use this cloud's own pool of the network; if it is missing, run ${createPools}`
-      : `if ${pool} belongs to this cloud: kubectl -n ${metallb} patch ipaddresspools.metallb.io ${pool} --type=merge -p '{"spec":{"serviceAllocation":{"namespaces":["${namespace}"]}}}'; otherwise create a pool for ${namespace} (stackloom plan, stackloom up)`
+      : `if ${pool} belongs to this cloud: \`kubectl -n ${metallb} patch ipaddresspools.metallb.io ${pool} --type=merge -p '{"spec":{"serviceAllocation":{"namespaces":["${namespace}"]}}}'\`; otherwise create a pool for ${namespace} (\`stackloom plan\`, \`stackloom up\`)`
   },
 })
 
@@ -56,7 +57,7 @@ export const pendingExhausted = problem<PendingFacts & { pool: string; ranges: s
     severity: 'error',
     message: ({ pool, ranges, size }) => `it has no address: all ${size} of pool ${pool} (${ranges}) are in use`,
     remedy: ({ pool, metallb }) =>
-      `extend the vips span in the site file and deploy it (stackloom plan, stackloom up); without a site file: kubectl -n ${metallb} edit ipaddresspools.metallb.io ${pool}; or let the Service share an address with metallb.io/allow-shared-ip`,
+      `extend the vips span in the site file and deploy it (\`stackloom plan\`, \`stackloom up\`); without a site file: \`kubectl -n ${metallb} edit ipaddresspools.metallb.io ${pool}\`; or let the Service share an address with metallb.io/allow-shared-ip`,
   },
 )
 
@@ -69,7 +70,7 @@ export const pendingNotInPool = problem<
     `it has no address: it requests ${asked}, which is in no pool${missing === undefined ? '' : `: pool ${missing} does not exist`}`,
   remedy: ({ cloudPool, missing, metallb }) =>
     missing === undefined
-      ? `request an address of ${cloudPool ?? "its own cloud's pool of its network"} in the control plane's override; kubectl -n ${metallb} get ipaddresspools.metallb.io shows their ranges`
+      ? `request an address of ${cloudPool ?? "its own cloud's pool of its network"} in the control plane's override; \`kubectl -n ${metallb} get ipaddresspools.metallb.io\` shows their ranges`
       : `run ${createPools}; MetalLB then tries the Service again`,
 })
 
@@ -127,7 +128,7 @@ export const pendingStaleAnnotation = problem<
   remedy: (facts) => {
     const { namespace, service, annotation, stable, better } = facts
     return better === undefined
-      ? `remove it: kubectl -n ${namespace} annotate service ${service} ${annotation}-`
+      ? `remove it: \`kubectl -n ${namespace} annotate service ${service} ${annotation}-\``
       : `${annotate(facts, `${stable}=${better}`)} and set the same value in the control plane's override`
   },
 })
@@ -136,7 +137,7 @@ export const pendingNoPools = problem<PendingFacts>({
   code: 'SL9509',
   severity: 'error',
   message: () => 'it has no address: there is no IPAddressPool in the cluster',
-  remedy: () => 'run stackloom up --stage metallb-config to restore the pools of the site; all Services are retried',
+  remedy: () => 'run `stackloom up --stage metallb-config` to restore the pools of the site; all Services are retried',
 })
 
 export const pendingNoAutoAssign = problem<PendingFacts & { pools: readonly string[] }>({
@@ -155,7 +156,7 @@ export const pendingTwoRequests = problem<PendingFacts>({
   message: () =>
     'it has no address: it has both spec.loadBalancerIP and the annotation loadBalancerIPs, and MetalLB accepts only one',
   remedy: ({ namespace, service }) =>
-    `kubectl -n ${namespace} patch service ${service} --type=json -p '[{"op":"remove","path":"/spec/loadBalancerIP"}]'`,
+    `\`kubectl -n ${namespace} patch service ${service} --type=json -p '[{"op":"remove","path":"/spec/loadBalancerIP"}]'\``,
 })
 
 export const pendingWrongFamily = problem<PendingFacts & { asked: string; families: string }>({
@@ -193,5 +194,5 @@ export const pendingUnexplained = problem<PendingFacts & { said: boolean }>({
   remedy: (facts) =>
     facts.said
       ? describe(facts)
-      : `check whether the MetalLB controller runs: kubectl -A get pods -l component=controller; then ${describe(facts)}`,
+      : `check whether the MetalLB controller runs: \`kubectl -A get pods -l component=controller\`; then ${describe(facts)}`,
 })

@@ -7,7 +7,7 @@ export const webhookLeftover = problem<{ hook: string; service: string; kind: st
   message: ({ hook, service }) =>
     `${hook} calls Service ${service}, which does not exist: every write of its kinds is rejected, including deletions`,
   remedy: ({ kind, configuration }) =>
-    `if the operator was removed permanently: kubectl delete ${kind.toLowerCase()} ${configuration}`,
+    `if the operator was removed permanently: \`kubectl delete ${kind.toLowerCase()} ${configuration}\``,
 })
 
 export const webhookSilent = problem<{ hook: string; service: string; namespace: string }>({
@@ -15,7 +15,7 @@ export const webhookSilent = problem<{ hook: string; service: string; namespace:
   severity: 'error',
   message: ({ hook, service }) =>
     `${hook} calls Service ${service}, which has no endpoints: every write of its kinds is rejected`,
-  remedy: ({ namespace }) => `check why its pods are not ready: kubectl -n ${namespace} get pods`,
+  remedy: ({ namespace }) => `check why its pods are not ready: \`kubectl -n ${namespace} get pods\``,
 })
 
 export const webhookUntrusted = problem<{ hook: string; configuration: string }>({
@@ -23,5 +23,5 @@ export const webhookUntrusted = problem<{ hook: string; configuration: string }>
   severity: 'error',
   message: ({ hook }) =>
     `${hook} has no caBundle: the API server does not trust its certificate and rejects every write of its kinds`,
-  remedy: () => 'check that the CA injector of cert-manager, or OLM, runs: kubectl -n cert-manager get pods',
+  remedy: () => 'check that the CA injector of cert-manager, or OLM, runs: `kubectl -n cert-manager get pods`',
 })

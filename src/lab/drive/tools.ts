@@ -88,12 +88,12 @@ function resolveLimaHome(lab: Lab, env: ToolSettings['env']): string {
 }
 
 const INSTALL_HINTS: Readonly<Record<string, string>> = {
-  limactl: 'brew install lima qemu',
-  tofu: 'brew install opentofu, or install Terraform',
+  limactl: '`brew install lima qemu`',
+  tofu: '`brew install opentofu`, or install Terraform',
   ssh: 'install OpenSSH',
   scp: 'install OpenSSH',
-  python3: 'brew install python@3.12',
-  'kolla-ansible': 'run the stage deployer: stackloom lab up --from-stage deployer',
+  python3: '`brew install python@3.12`',
+  'kolla-ansible': 'run the stage deployer: `stackloom lab up --from-stage deployer`',
 }
 
 export function missingTool(tool: string, why: string): Failure {

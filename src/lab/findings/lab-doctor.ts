@@ -5,7 +5,7 @@ export const diskLocked = problem<{ disk: string; instance: string }>({
   code: 'SL8401',
   severity: 'error',
   message: ({ disk, instance }) => `${disk} is locked by ${instance}, which is not running`,
-  remedy: ({ disk }) => `run \`stackloom lab up\`, or limactl disk unlock ${disk}`,
+  remedy: ({ disk }) => `run \`stackloom lab up\`, or \`limactl disk unlock ${disk}\``,
 })
 
 export const vmNotRunning = problem<{ node: string; status: string }>({
@@ -20,7 +20,7 @@ export const nodeUnreachable = problem<{ node: string; reason: string }>({
   severity: 'error',
   message: ({ node, reason }) => `${node} does not answer: ${reason}`,
   remedy: ({ node }) =>
-    `check with limactl shell whether the VM is up; its log is serial.log in the Lima folder of ${node}`,
+    `check with \`limactl shell\` whether the VM is up; its log is serial.log in the Lima folder of ${node}`,
 })
 
 export const vipMissing = problem<{ vip: string; interface: string; node: string }>({
@@ -34,7 +34,7 @@ export const clockSkew = problem<{ node: string; seconds: number }>({
   code: 'SL8405',
   severity: 'error',
   message: ({ node, seconds }) => `the clock of ${node} is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead'}`,
-  remedy: () => 'run sudo systemctl restart systemd-timesyncd on the node',
+  remedy: () => 'run `sudo systemctl restart systemd-timesyncd` on the node',
 })
 
 export const vmDrift = problem<{ node: string; fields: string; action: string }>({

@@ -12,7 +12,7 @@ export const toolTooOld = problem<{ tool: string; found: string; least: string }
   code: 'SL8302',
   severity: 'error',
   message: ({ tool, found, least }) => `${tool} has the version ${found}; the lab needs ${least} or newer`,
-  remedy: ({ tool }) => `brew upgrade ${tool === 'limactl' ? 'lima' : tool}`,
+  remedy: ({ tool }) => `\`brew upgrade ${tool === 'limactl' ? 'lima' : tool}\``,
 })
 
 export const vmsNeedMacos = problem<{ system: string }>({
@@ -27,7 +27,7 @@ export const sudoersStale = problem<{ command: string }>({
   code: 'SL8304',
   severity: 'error',
   message: () => 'limactl cannot start socket_vmnet: its sudoers file is missing or out of date',
-  remedy: ({ command }) => `run: ${command}`,
+  remedy: ({ command }) => `run \`${command}\``,
 })
 
 export const stageFailed = problem<{ command: string; how: string; cause: string; log: string }>({
@@ -71,7 +71,7 @@ export const deleteNeedsName = problem<{ lab: string; typed: string | undefined 
   severity: 'error',
   message: ({ lab, typed }) =>
     typed === undefined ? `--delete needs the name of the lab: ${lab}` : `the lab is called ${lab}, not ${typed}`,
-  remedy: ({ lab }) => `run stackloom lab down --delete ${lab}; without --delete the VMs are only stopped`,
+  remedy: ({ lab }) => `run \`stackloom lab down --delete ${lab}\`; without --delete the VMs are only stopped`,
 })
 
 export const notRendered = problem<{ folder: string }>({
@@ -102,7 +102,7 @@ export const nameNotResolved = problem<{ name: string; address: string; answer: 
     const found = answer === '' ? 'no address' : answer
     return `this machine resolves ${name} to ${found} instead of ${address}`
   },
-  remedy: ({ command }) => `run: ${command}`,
+  remedy: ({ command }) => `run \`${command}\``,
 })
 
 export const socketVmnetUnusable = problem<{ path: string; why: string }>({
@@ -117,7 +117,8 @@ export const diskShrinks = problem<{ disk: string; from: string; to: string }>({
   code: 'SL8312',
   severity: 'error',
   message: ({ disk, from, to }) => `${disk} has ${from} and cannot shrink to ${to}`,
-  remedy: ({ disk, from }) => `set its size to at least ${from}, or delete the disk with limactl disk delete ${disk}`,
+  remedy: ({ disk, from }) =>
+    `set its size to at least ${from}, or delete the disk with \`limactl disk delete ${disk}\``,
 })
 
 export const snapshotNeedsRunning = problem<{ nodes: readonly string[] }>({

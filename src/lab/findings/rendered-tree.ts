@@ -34,7 +34,7 @@ export const secretTracked = problem<{ file: string }>({
   code: 'SL8205',
   severity: 'error',
   message: ({ file }) => `git tracks ${file}, which contains a secret`,
-  remedy: ({ file }) => `run git rm --cached ${file}, and replace the secret: it remains in the history`,
+  remedy: ({ file }) => `run \`git rm --cached ${file}\`, and replace the secret: it remains in the history`,
 })
 
 export const secretReadable = problem<{ file: string; mode: string }>({

@@ -56,7 +56,7 @@ export function createLeakObserver(index: SnapshotIndex, record: (event: EventRe
       const [first] = lasting
       const note =
         first &&
-        `${lasting.length} addresses are kept for pods that do not exist, the first is ${first.address} of ${first.owner}; free them: stackloom ip repair --dry-run`
+        `${lasting.length} addresses are kept for pods that do not exist, the first is ${first.address} of ${first.owner}; free them: \`stackloom ip repair --dry-run\``
       if (note === undefined) announced.delete(key)
       else if (note !== announced.get(key)) {
         announced.set(key, note)

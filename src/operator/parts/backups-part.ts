@@ -70,7 +70,7 @@ export function createBackupObserver(
         announced.delete(key)
       } else if (announced.get(key) !== backup?.name) {
         announced.set(key, backup?.name ?? '')
-        const note = `its last backup ${backup?.name} is ${days} days old; see: stackloom backup --help`
+        const note = `its last backup ${backup?.name} is ${days} days old; see \`stackloom backup --help\``
         record({ regarding: controlPlane, type: 'Warning', reason: 'BackupOld', action: 'Judge', note })
       }
       return backup ? { requeueAfterMs: LOOK_AGAIN_MS } : undefined

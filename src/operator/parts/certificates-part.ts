@@ -91,7 +91,7 @@ export function createCertificateObserver(
         announced.set(key, verdict)
         const { notAfter = 0 } = readManagedCertificate(certificate)
         const end = `${verdict === 'expired' ? 'ended' : 'ends'} ${new Date(notAfter).toISOString()}`
-        const note = `it ${end}, and cert-manager has not renewed it; see: stackloom certificates`
+        const note = `it ${end}, and cert-manager has not renewed it; see \`stackloom certificates\``
         record({ regarding: certificate, type: 'Warning', reason: 'CertificateEnds', action: 'Judge', note })
       }
       return certificate ? { requeueAfterMs: LOOK_AGAIN_MS } : undefined

@@ -14,7 +14,7 @@ export const wouldMove = problem<{ owner: string; cloud: string; summary: string
   code: 'SL2402',
   severity: 'error',
   message: ({ owner, summary }) => `${owner} would move: ${summary}`,
-  remedy: ({ cloud }) => `undo the change, or move it on purpose: stackloom plan --allow-move ${cloud}`,
+  remedy: ({ cloud }) => `undo the change, or move it on purpose: \`stackloom plan --allow-move ${cloud}\``,
 })
 
 export const lockOutdated = problem<{ missing: string; left: string }>({

@@ -40,7 +40,7 @@ export const plannedVipTaken = problem<{ owner: string; address: string; slots: 
   message: ({ owner, address, slots, holder }) =>
     `${address} is planned for ${slots.join(', ')} of ${owner}, but Service ${holder} has it`,
   remedy: ({ holder }) =>
-    `release it (kubectl -n ${holder.split('/')[0]} get service ${holder.split('/')[1]}), or pin another address under \`vips\` in the site file`,
+    `release it (\`kubectl -n ${holder.split('/')[0]} get service ${holder.split('/')[1]}\`), or pin another address under \`vips\` in the site file`,
 })
 
 export const tooManyClouds = problem<{ clouds: number }>({

@@ -13,7 +13,7 @@ export const checkIncomplete = problem<{
   message: ({ check, kind, reason }) => `${check} cannot be proved: ${kind} could not be read: ${reason}`,
   remedy: ({ kind, dumped }) =>
     dumped
-      ? `add it to the folder (kubectl get ${kind} -A -o yaml); if the cluster has none, accept this finding in the site file under \`spec.accept\``
+      ? `add it to the folder (\`kubectl get ${kind} -A -o yaml\`); if the cluster has none, accept this finding in the site file under \`spec.accept\``
       : `run verify with an account that may list ${kind} in all namespaces`,
 })
 
@@ -67,7 +67,7 @@ export const poolOpen = problem<{ pool: string; namespace: string; live: readonl
       ? `pool ${pool} must serve only ${namespace}, but it serves every namespace`
       : `pool ${pool} must serve only ${namespace}, but it serves ${live.join(', ')}`,
   remedy: ({ pool, namespace }) =>
-    `kubectl -n metallb-system patch ipaddresspool ${pool} --type merge -p '{"spec":{"serviceAllocation":{"namespaces":["${namespace}"]}}}'`,
+    `\`kubectl -n metallb-system patch ipaddresspool ${pool} --type merge -p '{"spec":{"serviceAllocation":{"namespaces":["${namespace}"]}}}'\``,
 })
 
 export const foreignPoolOverlap = problem<{ cloud: string; pool: string; range: string; planned: string }>({
@@ -89,7 +89,8 @@ export const serviceWithoutAddress = problem<{ service: string; planned: string;
   severity: 'error',
   message: ({ service, planned, said }) =>
     `${service} waits for ${planned || 'its address'}${said ? `; MetalLB says: ${said}` : ''}`,
-  remedy: ({ service }) => `run stackloom doctor to find the cause, or kubectl describe service ${service}`,
+  remedy: ({ service }) =>
+    `run \`stackloom doctor\` to find the cause, or \`kubectl -n ${service.replace('/', ' describe service ')}\``,
 })
 
 export const serviceAddressWrong = problem<{ service: string; has: string; planned: string }>({

@@ -48,14 +48,18 @@ export const attachedPodsAbsent = problem<{ cloud: string; namespace: string; ne
   severity: 'error',
   message: ({ cloud, namespace, networks }) =>
     `no running pod of ${namespace} requests a network, but the control plane of ${cloud} requests ${networks.join(', ')}`,
-  remedy: ({ namespace }) => `check the pods and their annotations: kubectl -n ${namespace} get pods; stackloom status`,
+  remedy: ({ namespace }) =>
+    `check the pods and their annotations: \`kubectl -n ${namespace} get pods\`; \`stackloom status\``,
 })
 
 export const policyNotEnacted = problem<{ policy: string; why: string; next: string | undefined }>({
   code: 'SL9041',
   severity: 'error',
   message: ({ policy, why }) => `NodeNetworkConfigurationPolicy ${policy}: ${why}`,
-  remedy: ({ next, policy }) => `look closer with \`${next ?? `kubectl get nnce -l nmstate.io/policy=${policy}`}\``,
+  remedy: ({ next, policy }) =>
+    next === undefined
+      ? `look closer with \`kubectl get nnce -l nmstate.io/policy=${policy}\``
+      : `look closer with \`${next}\``,
 })
 
 export const dnsRecordWrong = problem<{ cloud: string; name: string; has: string; planned: string }>({
@@ -102,7 +106,7 @@ export const endpointsAbsent = problem<{ cloud: string; namespace: string; servi
   message: ({ cloud, namespace, services }) =>
     `${namespace} has no KeystoneEndpoint, but ${cloud} has ${services.join(', ')}: clients cannot find them`,
   remedy: ({ namespace }) =>
-    `check the control plane: stackloom status, kubectl -n ${namespace} get openstackcontrolplane -o yaml`,
+    `check the control plane: \`stackloom status\`, \`kubectl -n ${namespace} get openstackcontrolplane -o yaml\``,
 })
 
 export const noToken = problem<{ cloud: string; keystone: string; reason: string }>({
@@ -110,7 +114,7 @@ export const noToken = problem<{ cloud: string; keystone: string; reason: string
   severity: 'error',
   message: ({ cloud, keystone, reason }) => `Keystone of ${cloud} at ${keystone} gives no token: ${reason}`,
   remedy: ({ cloud }) =>
-    `run stackloom doctor; if nothing is wrong with ${cloud}, check that this machine resolves and reaches the URL`,
+    `run \`stackloom doctor\`; if nothing is wrong with ${cloud}, check that this machine resolves and reaches the URL`,
 })
 
 export const endpointSilent = problem<{ cloud: string; type: string; url: string; problem: string }>({
@@ -118,7 +122,7 @@ export const endpointSilent = problem<{ cloud: string; type: string; url: string
   severity: 'error',
   message: ({ cloud, type, url, problem: reason }) => `${type} of ${cloud} at ${url} does not work: ${reason}`,
   remedy: ({ cloud }) =>
-    `run stackloom doctor; if nothing is wrong with ${cloud}, check that this machine resolves and reaches the URL`,
+    `run \`stackloom doctor\`; if nothing is wrong with ${cloud}, check that this machine resolves and reaches the URL`,
 })
 
 export const leftover = problem<{ what: string; why: string }>({
@@ -138,7 +142,7 @@ export const nodeNotTuned = problem<{ node: string; profile: string; why: string
   remedy: ({ node, why }) =>
     why === undefined
       ? 'add net.ipv4.conf.all.arp_ignore=1 to the [sysctl] section of that profile, or remove its Tuned object; then run `stackloom verify --probe`'
-      : `kubectl -n openshift-cluster-node-tuning-operator describe profile ${node}`,
+      : `\`kubectl -n openshift-cluster-node-tuning-operator describe profile ${node}\``,
 })
 
 export const heldTwice = problem<{ address: string; holders: readonly string[] }>({

@@ -59,7 +59,7 @@ export const vipSilent = problem<{
     return account === undefined ? silence : `${silence}; ${account}`
   },
   remedy: () =>
-    'check the L2Advertisement of its pool and the speakers: kubectl -n metallb-system logs -l component=speaker',
+    'check the L2Advertisement of its pool and the speakers: `kubectl -n metallb-system logs -l component=speaker`',
 })
 
 export const vipClosed = problem<{ cloud: string; slot: string; address: string; port: number }>({
@@ -67,7 +67,7 @@ export const vipClosed = problem<{ cloud: string; slot: string; address: string;
   severity: 'warning',
   message: ({ cloud, slot, address, port }) =>
     `port ${port} of ${address} (${slot} of ${cloud}) does not accept connections from its own network`,
-  remedy: ({ cloud }) => `run stackloom status --cloud ${cloud} to see whether the service is ready`,
+  remedy: ({ cloud }) => `run \`stackloom status --cloud ${cloud}\` to see whether the service is ready`,
 })
 
 export const probeMissing = problem<{ from: string; reason: string; remedy: string }>({
@@ -82,7 +82,7 @@ export const probeLeftover = problem<{ namespace: string; reason: string }>({
   severity: 'warning',
   message: ({ namespace, reason }) => `probe pods are left in ${namespace}: ${reason}`,
   remedy: ({ namespace }) =>
-    `kubectl -n ${namespace} delete pod,configmap,serviceaccount -l stackloom.dev/probe; they exit after fifteen minutes`,
+    `\`kubectl -n ${namespace} delete pod,configmap,serviceaccount -l stackloom.dev/probe\`; they exit after fifteen minutes`,
 })
 
 export const nodeAddressAnswers = problem<{ from: string; address: string; owner: string; mac: string }>({

@@ -107,7 +107,7 @@ export const kubernetesStates: readonly State[] = [
     about: 'Node worker-1',
     says: [
       'until it answers: openstack2/nova-edpm-compute-0-1-x7k2p, openstack2/rabbitmq-server-1',
-      'for good: kubectl taint node worker-1 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute',
+      'for good: `kubectl taint node worker-1 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute',
     ],
   },
   {

@@ -134,7 +134,7 @@ export const vipsUnpinned = problem<{ cloud: string }>({
   message: ({ cloud }) =>
     `the VIPs of ${cloud} are not pinned, because its Services were not read: the plan may choose others than it has`,
   remedy: () =>
-    'add Services to the source (`kubectl get services -A -o yaml`) and import again, or pin each address under `vips` of the cloud (`stackloom slots -f` lists the names)',
+    'add Services to the source (`kubectl get services -A -o yaml`) and import again, or pin each address under `vips` of the cloud (`stackloom slots` lists the names)',
 })
 
 export const ipSetWithoutHost = problem<{ ipSet: string; addresses: readonly string[] }>({
