@@ -77,6 +77,6 @@ describe('a host of a node set', { timeout: 600_000 }, () => {
     const refused = await stackloom('up', '--yes')
     expect(refused.code).toBe(1)
     expect(refused.err).toContain('SL4031')
-    expect(refused.err).toContain('kubectl -n openstack delete openstackdataplanenodeset compute')
+    expect(refused.err).toMatch(/`kubectl --kubeconfig \S+ -n openstack delete openstackdataplanenodeset compute`/)
   })
 })

@@ -252,9 +252,9 @@ export function defineDataPlane(
       const diagnosis = await stackloom('doctor')
       expect(diagnosis).toContain(`${namespace}/${pod.metadata.name}`)
       expect(countLines(host, 'started')).toBe(before + 1)
-      const [remedy = ''] = /kubectl taint node \S+ \S+:NoExecute/.exec(diagnosis) ?? []
+      const [remedy = ''] = /kubectl --kubeconfig \S+ taint node \S+ \S+:NoExecute/.exec(diagnosis) ?? []
       const { kubectl } = await ensurePrograms(['kubectl'], sandbox.context)
-      const words = [kubectl, '--kubeconfig', sandbox.kubeconfig, ...remedy.split(' ').slice(1)]
+      const words = [kubectl, ...remedy.split(' ').slice(1)]
       expect(await runProcess(toProgram(words))).toMatchObject({ exit: { code: 0 } })
       await expect.poll(() => countLines(host, 'started'), soon).toBe(before + 2)
       expect(nodeOf(await vi.waitFor(() => activePod(host), soon))).not.toBe(lost)
