@@ -12,6 +12,8 @@ import type { LiveSource } from './live-source.ts'
 import { findFullestPool } from './views/pool-use.ts'
 import type { LiveSite, PlannedSite } from './views/view-input.ts'
 
+const CONTROL_PLANE = 'core.openstack.org/OpenStackControlPlane'
+
 type Pool = NonNullable<ReturnType<typeof findFullestPool>>
 
 export interface LiveState {
@@ -46,12 +48,31 @@ export function createLiveState(
     [...namespaces()]
       .filter(([namespace]) => source.mayRead(namespace))
       .map(([namespace, cloud]) => ({ site: '', cloud, namespace, objects: [] }))
+  /** A cloud that Argo CD, Flux or another tool deployed has a control plane and no inventory. */
+  const listUnrecordedClouds = (known: readonly Inventory[]): readonly Inventory[] => {
+    const namespacesOfKnown = new Set(known.map(({ namespace }) => namespace))
+    const controlPlanes = source.index().all(CONTROL_PLANE)
+    return [...groupBy(controlPlanes, ({ metadata }) => metadata.namespace ?? '')]
+      .filter(([namespace]) => !namespacesOfKnown.has(namespace))
+      .map(([namespace, objects]) => ({
+        site: '',
+        cloud: namespaces().get(namespace) ?? namespace,
+        namespace,
+        objects: objects.map(({ apiVersion, kind, metadata: { name } }) => ({ apiVersion, kind, namespace, name })),
+      }))
+  }
+  const changesClouds = (object: KubeObject, isDeleted: boolean): boolean => {
+    const groupKind = formatGroupKind(object)
+    if (groupKind !== CONTROL_PLANE) return groupKind === 'ConfigMap'
+    return isDeleted || !inventories.some(({ namespace }) => namespace === object.metadata.namespace)
+  }
   const readInventories = (): void => {
     const recorded = parseInventories({ objects: source.index().all('ConfigMap'), unread: [] })
-    inventories = source.index().unread('ConfigMap') === undefined ? recorded : listKnownClouds()
+    const known = source.index().unread('ConfigMap') === undefined ? recorded : listKnownClouds()
+    inventories = [...known, ...listUnrecordedClouds(known)]
     for (const inventory of inventories) dirty.add(keyOf(inventory))
-    const known = new Set(inventories.map(keyOf))
-    for (const key of groups.keys()) if (!known.has(key)) groups.delete(key)
+    const keys = new Set(inventories.map(keyOf))
+    for (const key of groups.keys()) if (!keys.has(key)) groups.delete(key)
   }
   const holdAddresses = (object: KubeObject, isDeleted: boolean): void => {
     const identity = objectIdentity(object)
@@ -81,7 +102,7 @@ export function createLiveState(
       for (const object of source.objects()) holdAddresses(object, false)
     },
     change: (object, isDeleted) => {
-      if (formatGroupKind(object) === 'ConfigMap') readInventories()
+      if (changesClouds(object, isDeleted)) readInventories()
       holdAddresses(object, isDeleted)
       const { namespace } = object.metadata
       for (const inventory of inventories) {

@@ -53,6 +53,7 @@ export function createBackend(options: BackendOptions): RunningBackend {
   let sites: OverviewDocument['sites'] = []
   let history: UseHistory | undefined
   let historyProblem: string | undefined
+  let hostsProblem: string | undefined
   let isLoaded = source === undefined
   const use = new Map<string, HostsDocument['use'][number]>()
 
@@ -128,7 +129,7 @@ export function createBackend(options: BackendOptions): RunningBackend {
   const notes = (name: DocumentName): readonly Note[] => {
     if (!source || name === 'lab' || name === 'runs') return []
     const input = { connection: source.connection(), isLoaded, unread: source.unread() }
-    return listNotes(input, name === 'hosts' ? historyProblem : undefined)
+    return listNotes(input, name === 'hosts' ? (hostsProblem ?? historyProblem) : undefined)
   }
   function build(name: DocumentName): Fields | undefined {
     const body = builders[name]()
@@ -176,7 +177,11 @@ export function createBackend(options: BackendOptions): RunningBackend {
     const [gathered, certificates] = await Promise.all([
       source.gather.hosts(end.signal),
       source.gather.certificates(end.signal),
-    ])
+    ]).catch((thrown: unknown) => {
+      hostsProblem = `hosts cannot be read: ${formatError(thrown)}`
+      throw thrown
+    })
+    hostsProblem = undefined
     const index = source.index()
     const subnets = readUsage(index)
     const time = new Date(clock.now()).toISOString()
@@ -227,8 +232,7 @@ export function createBackend(options: BackendOptions): RunningBackend {
       minMs: 500,
       costFactor: 5,
       work: async () => {
-        await readHosts()
-        publish('hosts')
+        await readHosts().finally(() => publish('hosts'))
         refreshers.overview.request()
       },
     },

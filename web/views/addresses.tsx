@@ -53,7 +53,7 @@ function AddressMap({ document }: { readonly document: AddressesDocument }): JSX
           {mode !== 'plan' && mode !== 'live' && <li>% of the fullest span</li>}
         </RoleLegend>
       </div>
-      {shown.length === 0 && <p class="empty">{emptyText(mode, filter)}</p>}
+      {shown.length === 0 && <p class="empty">{emptyText(mode, filter, subnets.length)}</p>}
       {folded ? (
         <FoldedClouds document={document} clouds={shownClouds.map(({ name }) => name)} shown={shown} />
       ) : (
@@ -74,7 +74,8 @@ function AddressMap({ document }: { readonly document: AddressesDocument }): JSX
   )
 }
 
-function emptyText(mode: string, filter: string): string {
+function emptyText(mode: string, filter: string, total: number): string {
+  if (total === 0) return 'The site has no subnet yet, because it has no cloud.'
   return mode === 'difference' && filter === '' ? 'Plan and cluster agree on every address.' : 'No subnet matches.'
 }
 

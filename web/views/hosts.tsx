@@ -37,6 +37,8 @@ function Hosts({ document }: { readonly document: HostsDocument }): JSX.Element 
         <div class="tools">
           <Filter label="Filter hosts" shown={countHosts(shown)} total={countHosts(nodeSets)} />
         </div>
+      ) : notes.length > 0 ? (
+        <Empty title="It is not known which hosts there are" />
       ) : (
         <Empty title="No node set is deployed">
           <p>Hosts appear here as soon as the cluster has node sets of the data plane.</p>

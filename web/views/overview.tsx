@@ -46,9 +46,7 @@ function Overview({ document }: { readonly document: OverviewDocument }): JSX.El
           keyOf={({ id }) => id}
           linkOf={({ id, name }) => (id === 'shared' ? linkTo('findings') : linkTo('addresses', { cloud: name }))}
           empty={
-            clouds.length > 0
-              ? 'No cloud matches.'
-              : 'No cloud is known: there is neither a site file nor a deployed cloud.'
+            clouds.length > 0 ? 'No cloud matches.' : 'No cloud is known: no site file has one, and none is deployed.'
           }
           cards
         />

@@ -11,6 +11,7 @@ import { CommandLine } from '../parts/command-line.tsx'
 import { formatDuration, formatTime, plural } from '../parts/format.ts'
 import { Mark } from '../parts/mark.tsx'
 import { Empty, Panel } from '../parts/panel.tsx'
+import { Sentence } from '../parts/sentence.tsx'
 import { Loading, LoadProblem, ViewHead, WithDocument } from '../parts/view.tsx'
 import { linkTo, param, setParams } from '../state/location.ts'
 import { useResource } from '../state/resource.ts'
@@ -221,6 +222,11 @@ function NextCommand({
     <p class="notice bad-notice">
       <b>Next</b>
       <CommandLine command={document.next} />
+      {document.remedy !== undefined && (
+        <span class="wrap">
+          <Sentence text={document.remedy} />
+        </span>
+      )}
     </p>
   )
 }

@@ -69,6 +69,8 @@ export const runDocument = z.object({
   estimate: z.object({ leftMs: z.number(), totalMs: z.number(), runs: z.number() }).optional(),
   /** The next command after a failure, or of a run that was stopped. */
   next: z.string().optional(),
+  /** What else to do after a failure: the remedy of its cause. */
+  remedy: z.string().optional(),
   /** How many events there are. */
   events: z.number(),
 })

@@ -25,7 +25,7 @@ export function buildHosts(input: ViewInput, use: HostsDocument['use'] = []): Bo
   const { hosts, cloudName } = input
   const command = commandLine('hosts', ...input.clusterOptions)
   const nothing = { nodeSets: [], certificates: [], deployments: [], waiting: [], use }
-  if (!hosts) return { command, ...nothing, summary: 'no cluster was read' }
+  if (!hosts) return { command, ...nothing, summary: 'not read' }
   const { states, certificates, deployments, subnets } = hosts
   const nodeSets = [...groupBy(foldHosts(states), ({ namespace, nodeSet }) => `${namespace}/${nodeSet}`).entries()].map(
     ([id, groups]) => buildNodeSet(id, groups, cloudName),

@@ -66,7 +66,7 @@ function buildCloudLines(input: OverviewInput): readonly CloudLine[] {
   const { planned, live, lastRun, pools } = input
   const findings = groupBy(input.findings.findings, ({ cloud }) => cloud)
   const summary = input.hostSummary ?? summarizeHosts(input.hosts)
-  const stages = new Map(lastRun?.stages.filter(isStarted).map((stage) => [stage.cloud ?? 'shared', stage]))
+  const stages = lastStages(lastRun?.stages ?? [])
   const release = live?.release ?? planned?.plan.slots.release.name
   return [...cloudStates(input).values()].map((status) => {
     const { name, namespace } = status
@@ -87,8 +87,15 @@ function buildCloudLines(input: OverviewInput): readonly CloudLine[] {
   })
 }
 
-function isStarted({ state }: StageLine): boolean {
-  return state !== 'pending' && state !== 'skipped'
+/** By cloud: the stage that failed, because those after it say only that they are blocked, or else the last one. */
+function lastStages(stages: readonly StageLine[]): ReadonlyMap<string, StageLine> {
+  const last = new Map<string, StageLine>()
+  for (const stage of stages) {
+    const cloud = stage.cloud ?? 'shared'
+    if (stage.state === 'pending' || stage.state === 'skipped' || last.get(cloud)?.state === 'failed') continue
+    last.set(cloud, stage)
+  }
+  return last
 }
 
 /** What was accepted in the site file needs no attention. */

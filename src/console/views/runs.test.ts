@@ -60,9 +60,8 @@ describe('a run that failed', () => {
   })
 
   it('continues with its own command where the remedy names a field of the site file', () => {
-    expect(failWith('create it, or name another one as `storageClass` in the site file').next).toBe(
-      'stackloom up -f site.yaml',
-    )
+    const remedy = 'create it, or name another one as `storageClass` in the site file'
+    expect(failWith(remedy)).toMatchObject({ next: 'stackloom up -f site.yaml', remedy })
   })
 
   it('continues on the cluster and with the options that it had', () => {

@@ -1,5 +1,5 @@
 /** Builds one run from its events: stages as a grid and a timeline, the critical path, and an estimate from earlier runs. Pure. */
-import { aimCommand, type CommandTarget, readTarget } from '../../errors/command-target.ts'
+import { aimCommand, aimCommands, type CommandTarget, readTarget } from '../../errors/command-target.ts'
 import { formatShellCommand } from '../../errors/shell-words.ts'
 import type { RunEvent } from '../../run/events.ts'
 import { applyEvent, createRunView, groupStages, isFinished, type RunView, type StageView } from '../../run/run-view.ts'
@@ -52,7 +52,8 @@ export function buildRun(run: KnownRun, earlier: readonly RunView[], now: number
   const names = [...new Set(stages.map(({ name }) => name))]
   const estimate = estimateRun(view, estimates, earlier.length, now)
   const failed = stages.find(({ state }) => state === 'failed')
-  const next = failed ? nextCommand(view, failed) : isStopped(line) ? runCommand(view) : undefined
+  const remedy = failed && findRemedy(view, failed)
+  const next = failed ? nextCommand(view, remedy) : isStopped(line) ? runCommand(view) : undefined
   return {
     command: runCommand(view),
     run: line,
@@ -63,6 +64,7 @@ export function buildRun(run: KnownRun, earlier: readonly RunView[], now: number
     criticalPath: path,
     ...(estimate && { estimate }),
     ...(next !== undefined && { next }),
+    ...(remedy !== undefined && { remedy }),
     events: run.events,
   }
 }
@@ -105,10 +107,14 @@ function isStopped({ state }: RunLine): boolean {
 }
 
 /** A finding of the stage may name a command as its remedy; otherwise the same command continues the run. */
-function nextCommand(view: RunView, failed: StageView): string {
+function nextCommand(view: RunView, remedy: string | undefined): string {
+  const [command] = remedy === undefined ? [] : findCommands(remedy)
+  return command ?? runCommand(view)
+}
+
+function findRemedy(view: RunView, failed: StageView): string | undefined {
   const cause = view.findings.find(({ stage, cloud }) => stage === failed.name && cloud === failed.cloud)
-  const [command] = cause ? findCommands(cause.finding.remedy) : []
-  return command === undefined ? runCommand(view) : aimCommand(command, readTarget(view.command ?? []))
+  return cause && aimCommands(cause.finding.remedy, readTarget(view.command ?? []))
 }
 
 /** Their `what` is the command line; a host may have a dot in its name. */

@@ -37,7 +37,10 @@ export const objectRefused = problem<{ object: string; reasons: readonly string[
   code: 'SL1111',
   severity: 'error',
   message: ({ object, reasons }) => `${object} is rejected: ${reasons.join('; ')}`,
-  remedy: () => 'correct the fields named here; `kubectl explain` shows what the cluster expects',
+  remedy: ({ reasons }) =>
+    reasons.some((reason) => /^admission webhook .* denied the request/.test(reason))
+      ? 'correct what the webhook names; where another object is in the way, `stackloom verify` names it'
+      : 'correct the fields named here; `kubectl explain` shows what the cluster expects',
 })
 
 export const kindNotServed = problem<{ kind: string; server: string }>({
