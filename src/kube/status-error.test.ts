@@ -151,6 +151,12 @@ describe('an error response', () => {
     expect(errorFromWatch('nonsense', request).kind).toBe('failing')
   })
 
+  it('of a webhook that refuses does not advise to look at the schema', () => {
+    const remedy = (reason: string) => refused(403, 'Forbidden', reason).findings[0]?.remedy
+    expect(remedy('admission webhook "pools.metallb.io" denied the request: overlaps')).toContain('`stackloom verify`')
+    expect(remedy('unknown')).not.toContain('stackloom')
+  })
+
   it('exits with 2 when the cluster could not be reached, with 1 when it refused', () => {
     expect(refused(503, '', 'down').exitCode).toBe(2)
     expect(refused(403, 'Forbidden', 'no').exitCode).toBe(1)
