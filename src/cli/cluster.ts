@@ -11,6 +11,7 @@ import { finding } from '../errors/finding.ts'
 import type { Connection } from '../kube/connect.ts'
 import { emptyDump, serverWarning, unreadKind } from '../kube/findings/api-server.ts'
 import type { SnapshotOptions, SnapshotResult } from '../kube/snapshot.ts'
+import type { TransportOptions } from '../kube/transport.ts'
 import type { Io } from './io.ts'
 import { printFindings } from './output/findings.ts'
 
@@ -32,11 +33,16 @@ export function withClusterFlags(command: Command, use = 'use this namespace'): 
 }
 
 /** Sends nothing yet; the caller closes the connection. Warnings of the server go to stderr, each once. */
-export async function openCluster(flags: ClusterFlags, io: Io): Promise<Connection> {
+export async function openCluster(
+  flags: ClusterFlags,
+  io: Io,
+  options: Pick<TransportOptions, 'connections'> = {},
+): Promise<Connection> {
   const { connect } = await import('../kube/connect.ts')
   const printed = new Set<string>()
   const { verbose } = io
   const connection = await connect({
+    ...options,
     kubeconfig: flags.kubeconfig,
     context: flags.context,
     namespace: flags.namespace,

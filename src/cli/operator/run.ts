@@ -12,9 +12,15 @@ export interface RunOptions extends ClusterFlags, Omit<OperatorOptions, 'env'> {
   readonly consolePort?: number
 }
 
+/**
+ * An object that a client creates takes two or three writes of the operator. With no more connections than that client
+ * has, the objects would wait for the end of all creates.
+ */
+const CONNECTIONS = 16
+
 export async function runCommand(options: RunOptions, io: Io): Promise<ExitCode> {
   if (options.runs === 'local' && !options.leaderElection) throw failure(localRunsNeedLeader, {}, { exitCode: 2 })
-  const connection = await openCluster(options, io)
+  const connection = await openCluster(options, io, { connections: CONNECTIONS })
   const log: Log = (entry) => io.stderr(`${JSON.stringify({ time: new Date().toISOString(), ...entry })}\n`)
   const page = options.console
     ? await (await import('./serve-console.ts')).serveOperatorConsole(options, log, io)

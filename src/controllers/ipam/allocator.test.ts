@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { netConfig, threeNetworks } from '../../../test/ipam.ts'
+import { manualClock } from '../../../test/manual-clock.ts'
 import { memoryCluster } from '../../../test/memory-cluster.ts'
-import { createAllocator } from './allocator.ts'
+import { type Allocator, createAllocator } from './allocator.ts'
 import { type Claim, type Pool, parsePool } from './claim.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 
@@ -19,11 +20,15 @@ const claim = (name: string, changes: Partial<Pool> = {}): Claim => ({
   inherits: new Set(),
 })
 
+const claimMany = (allocator: Allocator, prefix: string, count: number): Promise<unknown> =>
+  Promise.all(Array.from({ length: count }, (_, n) => allocator.claim(claim(`${prefix}-${n}`))))
+
 describe('createAllocator', () => {
   it('rejects a claim that cannot be planned, and serves the others of the same batch', async () => {
     const { client } = memoryCluster()
     const ledger = createLedger()
-    const allocator = createAllocator({ client, ledger, fieldManager: 'test', enqueue: () => {} })
+    const clock = manualClock()
+    const allocator = createAllocator({ client, ledger, clock, fieldManager: 'test', enqueue: () => {} })
     // No NetConfig has such a pool: reading its ranges throws.
     const broken = claim('broken', { ranges: undefined as never })
     const [first, second, third] = await Promise.allSettled([
@@ -56,12 +61,64 @@ describe('createAllocator', () => {
         return ledger.holder(address)
       },
     }
-    const allocator = createAllocator({ client, ledger: counting, fieldManager: 'test', enqueue: () => {} })
-    await Promise.all(Array.from({ length: 90 }, (_, n) => allocator.claim(claim(`host-${n}`))))
+    const clock = manualClock()
+    const allocator = createAllocator({ client, ledger: counting, clock, fieldManager: 'test', enqueue: () => {} })
+    await claimMany(allocator, 'host', 90)
     lookUps = holders = 0
     await allocator.claim(claim('last'))
     expect(lookUps).toBe(1)
     // Whether it is free, and whether its entry differs.
     expect(holders).toBe(2)
+  })
+  it('gives the next turn at once after a single claim, and later after many that were written', async () => {
+    const { client } = memoryCluster()
+    const clock = manualClock()
+    const allocator = createAllocator({
+      client,
+      ledger: createLedger(),
+      clock,
+      fieldManager: 'test',
+      enqueue: () => {},
+    })
+    let turns = 0
+    const takeTurn = (): Promise<void> => allocator.turn().then(() => void (turns += 1))
+    await takeTurn()
+    await allocator.claim(claim('single'))
+    clock.advance(10)
+    await takeTurn()
+    await claimMany(allocator, 'host', 20)
+    const waiting = [takeTurn(), takeTurn()]
+    await clock.settle(199)
+    expect(turns).toBe(2)
+    await clock.settle(1)
+    await Promise.all(waiting)
+    // Served already, so nothing is written and no turn is delayed.
+    await claimMany(allocator, 'host', 20)
+    await takeTurn()
+    expect(turns).toBe(5)
+  })
+
+  it('puts all that waited for a turn into one batch', async () => {
+    const { client } = memoryCluster()
+    let writes = 0
+    const counting = {
+      ...client,
+      update: (...args: Parameters<typeof client.update>) => ((writes += 1), client.update(...args)),
+    }
+    const clock = manualClock()
+    const ledger = createLedger()
+    const allocator = createAllocator({ client: counting, ledger, clock, fieldManager: 'test', enqueue: () => {} })
+    const serve = async (name: string): Promise<void> => {
+      await allocator.turn()
+      await allocator.claim(claim(name))
+    }
+    await claimMany(allocator, 'host', 20)
+    const early = serve('early')
+    await clock.settle(100)
+    const late = serve('late')
+    await clock.settle(100)
+    await Promise.all([early, late])
+    expect([...ledger.all()]).toHaveLength(22)
+    expect(writes).toBe(1)
   })
 })

@@ -5,6 +5,7 @@
  * again and the claims that changed it are planned again. Knows claims and blocks, no IPSets.
  */
 import { type AddressBlock, addressBlocks } from '../../api/address-block.ts'
+import type { Clock } from '../../clock/clock.ts'
 import { isApiError } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type Claim, poolContains } from './claim.ts'
@@ -14,12 +15,18 @@ import { type AllocationResult, planAllocation } from './plan-allocation.ts'
 export interface AllocatorDeps {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'update' | 'delete'>
   readonly ledger: Ledger
+  readonly clock: Pick<Clock, 'elapsed' | 'sleep'>
   readonly fieldManager: string
   /** Reconciles an owner that was waiting and now has an address. */
   readonly enqueue: (owner: string) => void
 }
 
 export interface Allocator {
+  /**
+   * Resolves when requests may be made: at once, or after those of the last batch that was written. To be called before
+   * the state is read that a claim is built from.
+   */
+  readonly turn: () => Promise<void>
   /** Resolves when the grants are written. A claim that is not fully served waits for a free address. */
   readonly claim: (claim: Claim) => Promise<readonly AllocationResult[]>
   /** Releases what is held under this name by UIDs that no longer exist. */
@@ -41,9 +48,19 @@ interface PendingRequest {
 /** Own versions remembered per block: the watch reports them after later writes. */
 const MAX_REMEMBERED_VERSIONS = 64
 
-export function createAllocator({ client, ledger, fieldManager, enqueue }: AllocatorDeps): Allocator {
+/**
+ * A batch writes a block per segment, however few requests it has, and a block costs up to twice what a Reservation does.
+ * So each request of a batch delays the next turn: a single one not noticeably, many until more have come together.
+ */
+const TURN_MS = 10
+const MAX_TURN_MS = 300
+
+export function createAllocator({ client, ledger, clock, fieldManager, enqueue }: AllocatorDeps): Allocator {
   let pending: PendingRequest[] = []
   let running = false
+  /** By the clock's `elapsed`. */
+  let nextTurnAt = 0
+  let nextTurn: Promise<void> | undefined
   const waiting = new Map<string, Claim>()
   /** Owners that wait for an address in a subnet where one became free. */
   const retriable = new Set<string>()
@@ -112,6 +129,10 @@ export function createAllocator({ client, ledger, fieldManager, enqueue }: Alloc
     // Releases are written first: an address is free when the API server says so.
     const unreleased = releases.length > 0 ? await writeAll(releases) : new Map<string, unknown>()
     const { results, changes } = planAllocation([...claims, ...retried], ledger)
+    // Requests that change nothing, as after a restart, delay no others.
+    if (changes.length > 0 || releases.length > 0) {
+      nextTurnAt = clock.elapsed() + Math.min(TURN_MS * batch.length, MAX_TURN_MS)
+    }
     const ungranted = await writeAll(changes)
 
     for (const item of batch) {
@@ -171,6 +192,12 @@ export function createAllocator({ client, ledger, fieldManager, enqueue }: Alloc
     })
 
   return {
+    turn: async () => {
+      const waitMs = nextTurnAt - clock.elapsed()
+      // All that wait go on in one tick, so that one batch has them.
+      if (waitMs > 0) nextTurn ??= clock.sleep(waitMs).finally(() => void (nextTurn = undefined))
+      await nextTurn
+    },
     claim: (claim) => submit({ kind: 'claim', owner: ownerKey(claim), claim }),
     release: async (owner, isGone) => {
       waiting.delete(owner)

@@ -14,6 +14,7 @@ import {
 } from '../../api/ipset.ts'
 import { type NetConfig, netConfigs as netConfigKind, selectNetConfig } from '../../api/netconfig.ts'
 import { formatTimestamp, objectKey } from '../../api/object.ts'
+import { systemClock } from '../../clock/clock.ts'
 import type { Controller, ReconcileContext, Watch } from '../../kube/controller.ts'
 import type { EventRecord } from '../../kube/event-recorder.ts'
 import type { Runtime, SharedCache } from '../../kube/runtime.ts'
@@ -74,7 +75,7 @@ export function startIpSetController(options: IpSetControllerOptions): IpamState
   const reservations = runtime.cache<Reservation>({ kind: reservationKind })
   const ledger = createLedger()
   const enqueue = (owner: string): void => controller.enqueue(owner)
-  const allocator = createAllocator({ client, ledger, fieldManager: FIELD_MANAGER, enqueue })
+  const allocator = createAllocator({ client, ledger, clock: systemClock, fieldManager: FIELD_MANAGER, enqueue })
   const ownWrites = createOwnWrites()
   const controller = runtime.add(
     ipSetController({
@@ -150,6 +151,7 @@ function ipSetController(deps: IpSetControllerDeps): Controller {
     workers: WORKERS,
     reconcile: requeueOnConflict(async (request, context) => {
       await recoverOnce(context.signal)
+      await deps.allocator.turn()
       const key = objectKey(request)
       const ipSet = ipSets.get(key)
       if (!ipSet) await reconcileMissing(deps, key, context.signal)
