@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { KubeObject } from '../src/api/object.ts'
 import { systemClock } from '../src/clock/clock.ts'
-import { applyChanges, createLimiter } from '../src/deploy/apply.ts'
+import { applyChanges, createLimiter, runParallel } from '../src/deploy/apply.ts'
 import { openLiveView } from '../src/deploy/live-view.ts'
 import { compareObjects, distinctKinds } from '../src/deploy/object-changes.ts'
 import { up } from '../src/deploy/up.ts'
@@ -23,10 +23,13 @@ import { sandboxPlan } from '../test/plan.ts'
 import { nodeNames, prepareCluster, startActors } from '../test/real/deploy/deployment-fixture.ts'
 import { sandboxContext } from '../test/sandbox-context.ts'
 import type { Figure } from '../tools/figure.ts'
-import { median, once, ratio, runNode, runProgram } from '../tools/measure.ts'
+import { median, once, runNode, runProgram } from '../tools/measure.ts'
+import { formatCpu, measureCpu } from './cpu-time.ts'
 
 const CLOUDS = 20
 const NODES = 3
+/** Writes of a run. */
+const AT_ONCE = 8
 
 /** New clouds for each round, so that every apply creates objects. Their addresses may overlap. */
 function cloudsOf(round: number, many: number): readonly KubeObject[] {
@@ -47,14 +50,26 @@ async function applyAll(client: KubeClient, objects: readonly KubeObject[]): Pro
   try {
     await view.watch(distinctKinds(objects), context)
     const changes = compareObjects(objects, view.index())
-    await applyChanges(changes, { client, force: false, limiter: createLimiter(8) }, context)
+    await applyChanges(changes, { client, force: false, limiter: createLimiter(AT_ONCE) }, context)
   } finally {
     await view.close()
   }
 }
 
+/** Sends the same requests and nothing else, as many at the same time. */
+async function applyBare(client: KubeClient, objects: readonly KubeObject[]): Promise<void> {
+  const isNamespace = ({ kind }: KubeObject): boolean => kind === 'Namespace'
+  for (const part of [objects.filter(isNamespace), objects.filter((object) => !isNamespace(object))]) {
+    await runParallel(part, AT_ONCE, async (object) => {
+      await client.apply(object, { fieldManager: 'stackloom' })
+    })
+  }
+}
+
 interface ApplyFigures {
   readonly againstKubectl: number
+  /** The same requests by a bare client. */
+  readonly floor: number
   /** Fifty clouds to five. */
   readonly growth: number
 }
@@ -90,11 +105,21 @@ const applied = once(async (): Promise<ApplyFigures> => {
       )
       return time(() => runProgram(kubectl, ['--kubeconfig', cluster.kubeconfig, 'apply', '--server-side', '-f', file]))
     }
-    const againstKubectl = await ratio({ ours, theirs, rounds: 3, warmUp: 0 })
+    const times = { ours: [] as number[], theirs: [] as number[], bare: [] as number[] }
+    for (let round = 0; round < 3; round += 1) {
+      const readCpu = measureCpu({ 'API server and etcd': cluster.pid })
+      times.ours.push(await ours())
+      console.error(`# CPU time of our apply of ${CLOUDS} clouds: ${formatCpu(readCpu())}`)
+      times.theirs.push(await theirs())
+      const objects = take(CLOUDS)
+      times.bare.push(await time(() => applyBare(connection.client, objects)))
+    }
+    const kubectlMs = median(times.theirs)
     const five: number[] = []
     for (let round = 0; round < 3; round += 1) five.push(await time(async () => applyAll(connection.client, take(5))))
     const fifty = await time(async () => applyAll(connection.client, take(50)))
-    return { againstKubectl, growth: fifty / median(five) }
+    const [againstKubectl, floor] = [median(times.ours) / kubectlMs, median(times.bare) / kubectlMs]
+    return { againstKubectl, floor, growth: fifty / median(five) }
   } finally {
     await connection.close()
     await stop()
@@ -218,6 +243,12 @@ export const figures: readonly Figure[] = [
     unit: 'x',
     target: { op: '<=', value: 0.3 },
     measure: async () => (await applied()).againstKubectl,
+  },
+  {
+    // What the API server takes for the same requests by a bare client, against kubectl.
+    name: 'deploy.apply-floor',
+    unit: 'x',
+    measure: async () => (await applied()).floor,
   },
   {
     // Fifty new clouds against five: ten times the work.

@@ -113,6 +113,7 @@ function isReady({ status }: IpSet): boolean {
 }
 
 export interface OperatorProcess {
+  readonly pid: number
   readonly meter: EventLoopMeter
   readonly peakBytes: () => number
   /** The number of finished reconciles. */
@@ -163,6 +164,7 @@ export async function runOperator(cluster: Cluster): Promise<OperatorProcess> {
   }
   await waitForLog('webhooks are served')
   return {
+    pid: child.pid ?? 0,
     meter: eventLoopMeter(child),
     peakBytes: () => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) * 1024,
     reconciles: async () => {

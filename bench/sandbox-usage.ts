@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findPodProblem, startPodSandbox } from '../test/pod-sandbox.ts'
 import { descendants, readProcesses } from '../test/process-tree.ts'
+import { cpuSeconds } from './cpu-time.ts'
 
 export interface Usage {
   /** Pages that processes share count once. */
@@ -13,8 +14,6 @@ export interface Usage {
 /** Caches fill and backoffs end. */
 const SETTLE_MS = 60_000
 const WINDOW_MS = 60_000
-/** Clock ticks per second of /proc. */
-const TICKS = 100
 
 export async function measureIdleNodes(nodes: readonly string[]): Promise<Usage | { readonly unavailable: string }> {
   const problem = await findPodProblem()
@@ -22,23 +21,17 @@ export async function measureIdleNodes(nodes: readonly string[]): Promise<Usage 
   const { sandbox, stop } = await startPodSandbox('bench', { crds: 'today', nodes, actors: ['nmstate'] })
   try {
     await sleep(SETTLE_MS)
-    const before = readTicks(sandbox.pid)
+    const before = cpuSeconds(sandbox.pid)
     const began = performance.now()
     await sleep(WINDOW_MS)
     const seconds = (performance.now() - began) / 1000
-    const cpuPercent = ((readTicks(sandbox.pid) - before) / TICKS / seconds) * 100
+    const cpuPercent = ((cpuSeconds(sandbox.pid) - before) / seconds) * 100
     for (const [name, mib] of memoryByProgram(sandbox.pid)) console.error(`# ${Math.round(mib)} MiB ${name}`)
     const memoryMiB = [...memoryByProgram(sandbox.pid).values()].reduce((sum, mib) => sum + mib, 0)
     return { memoryMiB, cpuPercent }
   } finally {
     await stop()
   }
-}
-
-/** Time of the processes and of their children that have ended. */
-function readTicks(root: number): number {
-  const processes = readProcesses()
-  return descendants(root, processes).reduce((sum, id) => sum + (processes.get(id)?.ticks ?? 0), 0)
 }
 
 function memoryByProgram(root: number): ReadonlyMap<string, number> {

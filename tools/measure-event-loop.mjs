@@ -7,6 +7,7 @@ const IDLE_MS = 500
 let longestMs = 0
 let lastMs = threadMs()
 let idleSince = performance.now()
+let turns
 
 function threadMs() {
   try {
@@ -16,15 +17,18 @@ function threadMs() {
   }
 }
 
-setInterval(() => {
+const measureTurns = () => {
   const nowMs = threadMs()
   const turnMs = nowMs - lastMs
   lastMs = nowMs
   longestMs = Math.max(longestMs, turnMs)
   if (turnMs > 5) idleSince = performance.now()
-}, 2).unref()
+}
 
 process.on('message', (message) => {
+  // Not before it is asked: it takes some CPU time itself.
+  if (!turns) lastMs = threadMs()
+  turns ??= setInterval(measureTurns, 2).unref()
   if (message === 'begin') {
     longestMs = 0
     process.send('begun')
