@@ -13,7 +13,7 @@ describe('a machine for rehearsals', () => {
   it('gets the packages with the missing programs', () => {
     expect(messages({ missing: ['mmdebstrap', 'qemu-img', 'unshare', 'nsenter'] })).toEqual([
       'SL9300 rehearse needs qemu-img, mmdebstrap, unshare, nsenter, which this machine does not have; ' +
-        'install them: apt-get install qemu-utils mmdebstrap util-linux',
+        'install them: `apt-get install qemu-utils mmdebstrap util-linux`',
     ])
   })
 
