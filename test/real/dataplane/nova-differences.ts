@@ -5,12 +5,14 @@ const accounts = ['keystone_authtoken', 'placement', 'glance', 'neutron', 'cinde
 /** Options that only one side has, or with other values. */
 export const namedOptions: Readonly<Record<string, string>> = {
   'DEFAULT.debug': 'a setting for development',
+  'DEFAULT.default_log_levels': 'that nova-compute is up is logged below the level of other messages',
   'DEFAULT.host': 'upstream has the host name of the container; here it is the name in the inventory',
   'DEFAULT.log_file': 'the unit logs to the journal',
   'DEFAULT.log_rotation_type': 'the unit logs to the journal',
   'DEFAULT.max_logfile_count': 'the unit logs to the journal',
   'DEFAULT.max_logfile_size_mb': 'the unit logs to the journal',
   'DEFAULT.my_ip': 'upstream lets nova-compute guess the address, which is wrong on a host with several networks',
+  'DEFAULT.use_stderr': 'the unit logs to the journal',
   'cinder.os_region_name': 'region_name of upstream is no option of this section',
   'cinder.region_name': 'region_name of upstream is no option of this section',
   'neutron.service_metadata_proxy': 'read by the metadata API only',
