@@ -16,11 +16,23 @@ function namespacesOf(pid: number | string): readonly string[] {
   }
 }
 
+export interface SandboxNamespaces {
+  readonly ids: ReadonlySet<string>
+  /** When the last process started that was there then. The kernel gives the ids of ended namespaces to those of later processes. */
+  readonly readAt: number
+}
+
+export const noNamespaces: SandboxNamespaces = { ids: new Set(), readAt: 0 }
+
 /** The namespaces that a running sandbox made: of its nodes, its switches and its pods. */
-export function readNamespaces(pid: number): ReadonlySet<string> {
+export function readNamespaces(pid: number): SandboxNamespaces {
   const elsewhere = new Set(namespacesOf('self'))
-  const all = descendants(pid, readProcesses()).flatMap(namespacesOf)
-  return new Set(all.filter((found) => !elsewhere.has(found)))
+  const processes = readProcesses()
+  const all = descendants(pid, processes).flatMap(namespacesOf)
+  return {
+    ids: new Set(all.filter((found) => !elsewhere.has(found))),
+    readAt: Math.max(...[...processes.values()].map(({ startedAt }) => startedAt)),
+  }
 }
 
 /** What it runs since when, and its namespaces. */
@@ -30,7 +42,7 @@ function describeProcess(pid: number): string {
 }
 
 /** What a sandbox has on this machine: processes, mounts, cgroups, interfaces, and network namespaces with names. */
-export function findTraces(layout: NodeLayout, namespaces: ReadonlySet<string>): readonly string[] {
+export function findTraces(layout: NodeLayout, { ids, readAt }: SandboxNamespaces): readonly string[] {
   const root = path.dirname(path.dirname(layout.nodes[0]?.folder ?? ''))
   const list = (...words: readonly string[]): readonly string[] =>
     spawnSync(words[0] ?? '', words.slice(1), { encoding: 'utf8' }).stdout.split('\n')
@@ -38,9 +50,9 @@ export function findTraces(layout: NodeLayout, namespaces: ReadonlySet<string>):
   const cgroups = ['', ...hierarchies.filter((entry) => entry.isDirectory()).map(({ name }) => name)]
   return [
     ...list('ps', '-eo', 'args=').filter((line) => line.includes(root)),
-    ...[...readProcesses().keys()]
-      .filter((pid) => namespacesOf(pid).some((found) => namespaces.has(found)))
-      .map((pid) => `process ${pid} in a namespace of the sandbox: ${describeProcess(pid)}`),
+    ...[...readProcesses()]
+      .filter(([pid, { startedAt }]) => startedAt <= readAt && namespacesOf(pid).some((found) => ids.has(found)))
+      .map(([pid]) => `process ${pid} in a namespace of the sandbox: ${describeProcess(pid)}`),
     ...readFileSync('/proc/mounts', 'utf8')
       .split('\n')
       .filter((line) => line.includes(root)),

@@ -5,6 +5,8 @@ export interface ProcessEntry {
   readonly parent: number
   /** Clock ticks of its own and of its children that have ended. */
   readonly ticks: number
+  /** Clock ticks since this machine booted. */
+  readonly startedAt: number
 }
 
 export function readProcesses(): ReadonlyMap<number, ProcessEntry> {
@@ -15,7 +17,7 @@ export function readProcesses(): ReadonlyMap<number, ProcessEntry> {
       // The name in parentheses may have spaces.
       const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
       const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
-      processes.set(Number(name), { parent: Number(fields[1]), ticks })
+      processes.set(Number(name), { parent: Number(fields[1]), ticks, startedAt: Number(fields[19]) })
     } catch {
       // It has ended.
     }

@@ -6,7 +6,7 @@ import { sandboxStatus, startSandbox, stopSandbox } from '../../../src/sandbox/s
 import type { Notify } from '../../../src/sandbox/sandbox-context.ts'
 import { requireSoak } from '../../counts.ts'
 import { type PodSandbox, pausePod, startPodSandbox, waitFor, waitForPod } from '../../pod-sandbox.ts'
-import { findTraces, readNamespaces } from '../../pod-traces.ts'
+import { findTraces, noNamespaces, readNamespaces } from '../../pod-traces.ts'
 
 /** The last cases of a file: `make test` leaves the sandbox stopped. */
 export function defineCrashes(sandbox: PodSandbox): void {
@@ -60,7 +60,7 @@ export function defineCrashes(sandbox: PodSandbox): void {
       process.kill(supervisor, 'SIGKILL')
       await stopSandbox(sandbox.name, sandbox.context)
       // Those of the nodes and of a pod are more than those of the supervisor.
-      expect(namespaces.size).toBeGreaterThan(3)
+      expect(namespaces.ids.size).toBeGreaterThan(3)
       expect(findTraces(sandbox.layout, namespaces)).toEqual([])
     })
 
@@ -73,7 +73,7 @@ export function defineCrashes(sandbox: PodSandbox): void {
       await expect(startSandbox({ name: sandbox.name }, context)).rejects.toMatchObject({
         findings: [{ code: 'SL1221' }],
       })
-      expect(findTraces(sandbox.layout, new Set())).toEqual([])
+      expect(findTraces(sandbox.layout, noNamespaces)).toEqual([])
       expect(await sandboxStatus(sandbox.name, sandbox.context)).toMatchObject({ running: false })
     })
 
@@ -94,7 +94,7 @@ export function defineCrashes(sandbox: PodSandbox): void {
       requireSoak(context)
       // Without a place: two test files that each wait for a second one would wait forever.
       const other = await startPodSandbox('other', { nodes: ['worker-0'] }, async () => ({ release: async () => {} }))
-      let namespaces: ReadonlySet<string> = new Set()
+      let namespaces = noNamespaces
       try {
         await other.sandbox.client.create(pausePod('pause', 'worker-0'))
         await waitForPod(other.sandbox.client, 'default', 'pause')
