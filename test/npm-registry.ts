@@ -44,7 +44,8 @@ export async function serveLockedPackages(
     const [, tarball, version] = /^\/-\/(.*)\/([^/]+)\.tgz$/.exec(decodeURIComponent(request.url ?? '')) ?? []
     if (tarball !== undefined) {
       const found = locked.find(({ name, entry }) => name === tarball && entry.version === version)
-      if (found) return void response.end(readFileSync(found.file))
+      // An optional package for another Node than that of this machine is not in the cache; npm goes on without it.
+      if (found && existsSync(found.file)) return void response.end(readFileSync(found.file))
     }
     const name = decodeURIComponent(request.url ?? '').slice(1)
     const versions = locked
