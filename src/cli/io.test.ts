@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import path from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { processIo } from './io.ts'
 
 const entry = path.join(import.meta.dirname, 'entry.ts')
 
@@ -16,5 +18,18 @@ describe('a table in a pipe', { timeout: 120_000 }, () => {
 
   it('is as wide as COLUMNS', () => {
     expect(Math.max(...listCodes({ COLUMNS: '40' }).map((line) => line.length))).toBe(40)
+  })
+})
+
+describe('the signal of a safe stop', () => {
+  it('may be listened to by many without a warning', async () => {
+    const warnings: string[] = []
+    const collect = (warning: Error): void => void warnings.push(warning.message)
+    process.on('warning', collect)
+    const { stop } = processIo()
+    for (let n = 0; n < 20; n += 1) stop.addEventListener('abort', () => undefined)
+    await setImmediate()
+    process.off('warning', collect)
+    expect(warnings).toEqual([])
   })
 })

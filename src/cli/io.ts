@@ -1,4 +1,5 @@
 /** Streams, environment and terminal of a command. Passed in, so that a test can be the terminal. */
+import { setMaxListeners } from 'node:events'
 import { fstatSync, writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
 
@@ -81,6 +82,8 @@ function lazyStopSignal(stop: AbortController): () => AbortSignal {
   return () => {
     if (listens) return stop.signal
     listens = true
+    // Node warns of a leak at eleven listeners; here each is a program or a request in flight.
+    setMaxListeners(0, stop.signal)
     process.once('SIGINT', () => stop.abort())
     process.once('SIGTERM', () => stop.abort())
     return stop.signal
