@@ -2,6 +2,7 @@
  * Lets the DNS of each cloud answer on its VIP: dnsmasq with the names of the plan in every node, and the rule that kube-proxy
  * would have, which sends packets for the VIP there. A pod on the network of the VIP asks it.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { quoteShellWord } from '../../errors/shell-words.ts'
 import type { Plan, PlannedCloud, PlannedNetwork } from '../../plan/plan.ts'
@@ -110,7 +111,9 @@ export function hasAnswer({ records: [record] }: DnsVip, output: string): boolea
   return answers.some((answer) => answer.split(/\s+/).includes(record?.address ?? ''))
 }
 
-const ATTEMPTS = 3
+/** As long as VIPs are asked for: speakers on a busy machine need their time, and so does a node that is emulated. */
+const ASK_FOR_MS = 180_000
+const PAUSE_MS = 1_000
 
 /** From pods of all nodes until one gets the answer: a pod cannot reach VIPs of its own node. */
 export async function askDns(
@@ -124,21 +127,24 @@ export async function askDns(
   const findings = await Promise.all(
     vips.map(async (vip): Promise<readonly Finding[]> => {
       const asking = pods.filter(({ cloud, network }) => cloud === vip.cloud && network === vip.network)
-      const outputs: string[] = []
-      for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      let last = ''
+      for (const end = performance.now() + ASK_FOR_MS; performance.now() < end; await pause(signal)) {
         for (const pod of asking) {
           const node = nodes.find(({ name }) => name === pod.node)
-          const { output = '' } = (await node?.agent.run(askScript(vip, pod.name), { signal })) ?? {}
-          if (hasAnswer(vip, output)) return []
-          outputs.push(output)
+          last = (await node?.agent.run(askScript(vip, pod.name), { signal }))?.output ?? ''
+          if (hasAnswer(vip, last)) return []
         }
       }
-      const reason = lastLine(failed?.output ?? outputs.at(-1) ?? '')
+      const reason = lastLine(failed?.output ?? last)
       const { cloud, network, address } = vip
       return [finding(dnsSilent, { cloud, network, address, name: vip.records[0]?.name ?? '', reason })]
     }),
   )
   return findings.flat()
+}
+
+function pause(signal?: AbortSignal): Promise<void> {
+  return sleep(PAUSE_MS, undefined, signal && { signal })
 }
 
 function lastLine(output: string): string {
