@@ -63,10 +63,14 @@ export interface ReservedAnswer {
 
 export type Answer = AddressAnswer | NameAnswer | ReservedAnswer
 
-/** Every subnet that contains the address (several clouds may share one), or the holders of a name. */
-export function lookUp(plan: Plan, query: string): readonly Answer[] {
+/**
+ * Every subnet that contains the address (several clouds may share one), or the holders of a name.
+ *
+ * `held` are the addresses that objects of the cluster have: none of them is free, whatever the plan says.
+ */
+export function lookUp(plan: Plan, query: string, held: readonly string[] = []): readonly Answer[] {
   const address = parseAddress(query)
-  return address ? [...findAddress(plan, address), ...findReserved(plan, address)] : findName(plan, query)
+  return address ? [...findAddress(plan, address, held), ...findReserved(plan, address)] : findName(plan, query)
 }
 
 export interface Holder {
@@ -89,8 +93,7 @@ export function listHolders(network: PlannedNetwork): readonly Holder[] {
   ]
 }
 
-function findAddress(plan: Plan, address: Address): readonly AddressAnswer[] {
-  const text = formatValue(address.family, address.value)
+function findAddress(plan: Plan, address: Address, held: readonly string[]): readonly AddressAnswer[] {
   return plan.clouds.flatMap((cloud) =>
     cloud.networks.flatMap((network) =>
       network.subnets
@@ -98,7 +101,7 @@ function findAddress(plan: Plan, address: Address): readonly AddressAnswer[] {
           const cidr = parseCidr(subnet.cidr)
           return cidr !== undefined && cidrContains(cidr, address)
         })
-        .map((subnet) => answer(cloud, network, subnet, address, text)),
+        .map((subnet) => answer(cloud, network, subnet, address, held)),
     ),
   )
 }
@@ -108,8 +111,9 @@ function answer(
   network: PlannedNetwork,
   subnet: PlannedSubnet,
   address: Address,
-  text: string,
+  held: readonly string[],
 ): AddressAnswer {
+  const text = formatAddress(address)
   const isGateway = subnet.gateway === text
   const isReserved = subnet.reserved.some(({ start, end }) => within(`${start}-${end}`, address))
   const span = subnet.spans.find(({ start, end }) => within(`${start}-${end}`, address))
@@ -128,7 +132,7 @@ function answer(
     ...(role !== undefined && { role }),
     ...(area && { span: formatRange(area) }),
     holders: [...new Set([...(isGateway ? ['gateway'] : []), ...holders.map(({ text: words }) => words)])],
-    free: describeFree(whole, address, takenRanges(network, subnet, area === undefined)),
+    free: describeFree(whole, address, takenRanges(network, subnet, area === undefined, held)),
   }
 }
 
@@ -137,9 +141,15 @@ function within(range: string, address: Address): boolean {
   return read !== undefined && rangeContains(read, address)
 }
 
-/** What is not free: the addresses of holders, and between the spans the spans themselves. */
-function takenRanges(network: PlannedNetwork, subnet: PlannedSubnet, spansToo: boolean): readonly Range[] {
+/** What is not free: the addresses of holders in plan and cluster, and between the spans the spans themselves. */
+function takenRanges(
+  network: PlannedNetwork,
+  subnet: PlannedSubnet,
+  spansToo: boolean,
+  held: readonly string[],
+): readonly Range[] {
   const texts = [
+    ...held,
     ...listHolders(network).map((holder) => holder.address),
     ...(subnet.gateway === undefined ? [] : [subnet.gateway]),
     ...subnet.reserved.map(({ start, end }) => `${start}-${end}`),

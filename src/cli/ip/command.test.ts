@@ -47,6 +47,23 @@ describe('stackloom ip', () => {
     expect(io.out()).toMatch(/^free: +8 of 11 \(nearest: 172\.17\.0\.82 above\)$/m)
   })
 
+  it('does not call an address free that an object of the cluster has, with --live', async () => {
+    const holder = {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'rabbitmq-cell1', namespace: 'openstack' },
+      status: { loadBalancer: { ingress: [{ ip: '172.17.0.82' }] } },
+    }
+    writeFileSync(path.join(cwd, 'dump.json'), JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [holder] }))
+    const free = async (...words: string[]): Promise<string | undefined> => {
+      const { io } = await run('ip', ...words)
+      return /^free: +(.*)$/m.exec(io.out())?.[1]
+    }
+    expect(await free('172.17.0.80')).toBe('8 of 11 (nearest: 172.17.0.82 above)')
+    expect(await free('172.17.0.80', '--live', '--from', cwd)).toBe('7 of 11 (nearest: 172.17.0.83 above)')
+    expect(await free('172.17.0.82', '--live', '--from', cwd)).toMatch(/^7 of 11 /)
+  })
+
   it.each(['172.17.0.85', '172.17.0.111', '172.18.0.9'])('names the line that pins %s', async (address) => {
     const lines = site.split('\n')
     const line = lines.findIndex((line) => line.includes(address)) + 1

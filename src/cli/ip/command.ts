@@ -14,7 +14,7 @@ import { printFindings } from '../output/findings.ts'
 import { type Format, outputOption, serialiseResult } from '../output/format.ts'
 import { formatTable } from '../output/table.ts'
 import { type PlanningOptions, planFromFiles, withPlanningOptions } from '../planning.ts'
-import type { LiveFlags } from './live-holders.ts'
+import type { LiveAnswer, LiveFlags } from './live-holders.ts'
 import type { RepairOptions } from './repair-addresses.ts'
 
 interface Options extends PlanningOptions, LiveFlags {
@@ -92,16 +92,23 @@ async function showAnswers(query: string, options: Options, io: Io): Promise<Exi
   const { explainOrigin, findAddressOrigin } = await import('../../plan/lookup.ts')
   const planning = await planFromFiles(options, io)
   const { plan } = planning
-  const answers = lookUp(plan, query).map((answer): Explained => {
+  const explain = (answer: Answer): Explained => {
     const decided = answer.kind === 'address' ? findAddressOrigin(plan, planning.before, answer) : undefined
     return decided ? { ...answer, because: explainOrigin(decided, planning) } : answer
-  })
+  }
+  const planned = lookUp(plan, query)
   const isAddress = parseAddress(query) !== undefined
-  if (answers.length === 0 && !(options.live && isAddress)) {
+  if (planned.length === 0 && !(options.live && isAddress)) {
     throw failure(ownerNotFound, { query, nearest: closestMatch(query, knownNames(plan)) }, { exitCode: 1 })
   }
   const { output } = options
-  if (options.live) return showLive(query, answers, options, io)
+  if (options.live) {
+    const { lookUpLive, readLiveCluster } = await import('./live-holders.ts')
+    const cluster = await readLiveCluster(options, io)
+    const answers = lookUp(plan, query, cluster.held).map(explain)
+    return showLive(query, answers, lookUpLive(query, answers, cluster), output, io)
+  }
+  const answers = planned.map(explain)
   io.stdout(
     output === 'table'
       ? answers.map((answer) => formatAnswer(answer, io.colour.stdout)).join('\n')
@@ -110,10 +117,14 @@ async function showAnswers(query: string, options: Options, io: Io): Promise<Exi
   return 0
 }
 
-async function showLive(query: string, answers: readonly Explained[], options: Options, io: Io): Promise<ExitCode> {
-  const { formatLive, lookUpLive } = await import('./live-holders.ts')
-  const { live, findings, gaps } = await lookUpLive(query, answers, options, io)
-  const { output } = options
+async function showLive(
+  query: string,
+  answers: readonly Explained[],
+  { live, findings, gaps }: LiveAnswer,
+  output: Format,
+  io: Io,
+): Promise<ExitCode> {
+  const { formatLive } = await import('./live-holders.ts')
   io.stdout(
     output === 'table'
       ? [

@@ -1,9 +1,10 @@
 /** `ip --live`: finds the holder of an address in the cluster, and since when it has it. */
-import { indexSnapshot } from '../../api/snapshot.ts'
+import { indexSnapshot, type SnapshotIndex } from '../../api/snapshot.ts'
 import type { Finding } from '../../errors/finding.ts'
 import { parseAddress } from '../../net/address.ts'
 import type { Answer } from '../../plan/lookup.ts'
 import { findHolders, holderFindings, holderKinds, type LiveHolder } from '../../verify/address-holders.ts'
+import { listHeldAddresses } from '../../verify/held-addresses.ts'
 import { type ClusterFlags, gatherSnapshot } from '../cluster.ts'
 import type { Io } from '../io.ts'
 import { formatTable } from '../output/table.ts'
@@ -26,17 +27,23 @@ export interface LiveAnswer {
   readonly gaps: readonly Finding[]
 }
 
-/** For a name, all addresses that the plan has for it; an address even if the plan does not have it. */
-export async function lookUpLive(
-  query: string,
-  answers: readonly Answer[],
-  flags: LiveFlags,
-  io: Io,
-): Promise<LiveAnswer> {
-  const named = answers.flatMap((answer) => (answer.kind === 'name' ? answer.addresses : []))
-  const addresses = parseAddress(query) ? [query] : [...new Set(named.map(({ address }) => address))]
+export interface LiveCluster {
+  readonly index: SnapshotIndex
+  /** Every address that an object has. */
+  readonly held: readonly string[]
+  readonly gaps: readonly Finding[]
+}
+
+export async function readLiveCluster(flags: LiveFlags, io: Io): Promise<LiveCluster> {
   const { snapshot, findings: gaps } = await gatherSnapshot(flags, holderKinds, io)
   const index = indexSnapshot(snapshot)
+  return { index, held: listHeldAddresses(index).map(({ address }) => address), gaps }
+}
+
+/** For a name, all addresses that the plan has for it; an address even if the plan does not have it. */
+export function lookUpLive(query: string, answers: readonly Answer[], { index, gaps }: LiveCluster): LiveAnswer {
+  const named = answers.flatMap((answer) => (answer.kind === 'name' ? answer.addresses : []))
+  const addresses = parseAddress(query) ? [query] : [...new Set(named.map(({ address }) => address))]
   const live = addresses.map((address) => ({ address, holders: findHolders(index, address) }))
   const owners = answers.flatMap((answer) => (answer.kind === 'address' ? [answer.namespace] : []))
   return { live, findings: live.flatMap(({ address, holders }) => holderFindings(address, holders, owners)), gaps }

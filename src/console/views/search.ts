@@ -11,7 +11,8 @@ type ShownAnswer = SearchDocument['answers'][number]
 
 export function search(input: ViewInput, query: string): Body<SearchDocument> {
   const { planned, live } = input
-  const found = planned ? lookUp(planned.plan, query) : []
+  const held = live?.held.map(({ address }) => address)
+  const found = planned ? lookUp(planned.plan, query, held) : []
   const answers = planned ? found.map((answer) => showAnswer(answer, planned)) : []
   const addresses = parseAddress(query)
     ? [query]
