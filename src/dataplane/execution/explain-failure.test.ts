@@ -35,6 +35,9 @@ const reported: Readonly<Record<keyof typeof causes, readonly string[]>> = {
     'Check that the service runs: stackloom-nova.service does not start: ERROR nova openstack.exceptions.NotSupported: The placement service for 192.168.122.80:regionOne exists but does not have any supported versions.',
     'Check that the service runs: stackloom-nova.service does not start: ERROR nova.compute.manager nova.exception.ResourceProviderRetrievalFailed: Failed to get resource provider with UUID 4f5c7b0e',
   ],
+  providerRefused: [
+    'Check that the service runs: stackloom-nova.service does not start: ERROR nova.compute.manager nova.exception.ResourceProviderCreationFailed: Failed to create resource provider edpm-compute-1',
+  ],
   apiPasswordRefused: [
     'Check that the service runs: stackloom-nova.service does not start: ERROR nova keystoneauth1.exceptions.http.Unauthorized: The request you have made requires authentication. (HTTP 401)',
   ],

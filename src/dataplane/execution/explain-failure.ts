@@ -36,6 +36,7 @@ const patterns: readonly (readonly [RegExp, Problem<causes.HostFailure>])[] = [
     causes.apiPasswordRefused,
   ],
   [/impl_rabbit|amqp.*(refused|timed out|unreachable)|AMQP server on/i, causes.busUnreachable],
+  [/exception\.ResourceProviderCreationFailed/, causes.providerRefused],
   [
     /Unable to establish connection to|exceptions\.connection\.|DiscoveryFailure|EndpointNotFound|EndpointURLNotFound|exception\.ResourceProvider\w+Failed|service for .* exists but does not have any supported versions/,
     causes.apiUnreachable,

@@ -1,4 +1,4 @@
-/** SL7140 to SL7166: why a step failed on a host. `place` is the host and the task, `detail` what was answered. */
+/** SL7140 to SL7167: why a step failed on a host. `place` is the host and the task, `detail` what was answered. */
 import { type Problem, problem } from '../../errors/finding.ts'
 
 export interface HostFailure {
@@ -187,4 +187,11 @@ export const serviceNotStarted = cause({
   code: 'SL7166',
   what: 'the service does not run',
   remedy: 'look at `journalctl -u` of the unit on the host, fix the cause, and request another run',
+})
+
+export const providerRefused = cause({
+  code: 'SL7167',
+  what: 'Placement refuses the resource provider of the host',
+  remedy:
+    'compare `openstack resource provider list` with `openstack hypervisor list`: a provider that no hypervisor has keeps the name of the host until it is deleted, its allocations first',
 })
