@@ -98,7 +98,7 @@ export const runsExhausted = problem<{ step: string; attempts: number; run: stri
   message: ({ step, attempts, run, why }) =>
     `${step} failed ${attempts} times with the same inputs, the last time in ${run}: ${why}`,
   remedy: ({ run }) =>
-    `\`kubectl describe openstackansibleee ${run}\` shows the cause; after fixing it, set the annotation stackloom.dev/run-request to a new value`,
+    `\`kubectl describe openstackansibleee ${run}\` shows the cause; after fixing it, request another run of the node with a new value: \`kubectl annotate openstackdataplanenode NODE --overwrite stackloom.dev/run-request=1\``,
 })
 
 export const noFreeMachine = problem<{ role: string; namespace: string; seen: number; why: string }>({
@@ -178,7 +178,7 @@ export const hostNotCleared = problem<{ kind: string; node: string; why: string;
   severity: 'error',
   message: ({ kind, node, why }) => `${kind} stays because ${node} could not be cleared: ${why}`,
   remedy: ({ override }) =>
-    `make the host reachable, and set stackloom.dev/run-request on its node to a new value; or leave the host as it is with the annotation ${override}: "true"`,
+    `make the host reachable, and set stackloom.dev/run-request on its OpenStackDataPlaneNode to a new value; or leave the host as it is with the annotation ${override}: "true"`,
 })
 
 export const machineNamespaceNotAllowed = problem<{ role: string; namespace: string }>({
