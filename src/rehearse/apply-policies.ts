@@ -54,8 +54,8 @@ async function applyPolicy(node: RunningNode, policy: KubeObject, signal?: Abort
 /** As the nmstate operator: a busy node may be late, and nmstate looks only for a few seconds. */
 const ATTEMPTS = 3
 
-async function applyWithRetries(
-  node: RunningNode,
+export async function applyWithRetries(
+  node: Pick<RunningNode, 'agent'>,
   state: unknown,
   signal?: AbortSignal,
 ): Promise<{ readonly code: number; readonly error: NmstateError }> {

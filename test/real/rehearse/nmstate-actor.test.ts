@@ -4,8 +4,7 @@
  */
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { explainNmstateError } from '../../../src/rehearse/nmstate-errors.ts'
-import { applyScript } from '../../../src/rehearse/node-scripts.ts'
+import { applyWithRetries } from '../../../src/rehearse/apply-policies.ts'
 import { applyDesiredState, type NetworkState } from '../../../src/sandbox/actors/nmstate/enactments.ts'
 import { findRefusal } from '../../../src/sandbox/actors/nmstate/find-refusal.ts'
 import { requireSoak } from '../../counts.ts'
@@ -24,14 +23,19 @@ const firsts = Array.from({ length: states.length / STATES_OF_TEST }, (_, index)
 async function compare(desiredStates: readonly NetworkState[]): Promise<readonly string[]> {
   const { nodes, close } = await startTopology(singleNodeTopology(NICS), ['net.ipv4.ip_forward=1'])
   const differences: string[] = []
+  const [node] = nodes
+  if (!node) throw new Error('there is no node')
   let state: NetworkState = {}
   try {
     for (const desired of desiredStates) {
       const refusal = findRefusal(state, desired, { nics: NICS })
-      const { code, output } = (await nodes[0]?.agent.run(applyScript(desired))) ?? { code: 1, output: 'no node' }
-      const verdict = code === 0 ? undefined : explainNmstateError(output).line
+      const { code, error } = await applyWithRetries(node, desired)
+      const verdict = code === 0 ? undefined : error.line
       if ((refusal === undefined) !== (verdict === undefined)) {
-        differences.push(`${JSON.stringify(desired)}\n  nmstate: ${verdict}\n  actor: ${refusal}`)
+        const difference = `${JSON.stringify(desired)}\n  nmstate: ${verdict}\n  actor: ${refusal}`
+        // At once: the other states take minutes.
+        console.error(difference)
+        differences.push(difference)
       }
       if (verdict === undefined) state = applyDesiredState(state, desired)
     }
