@@ -15,9 +15,9 @@ import { hasRelease, RELEASES, sandboxContext } from '../../sandbox-context.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
 
-// Beside the checkout, so that clones can link its packages.
-mkdirSync('dist', { recursive: true })
-const folder = mkdtempSync(path.resolve('dist/docs-'))
+// On the file system of the checkout, so that clones can link its packages, and not in what packages and images copy.
+mkdirSync('.cache', { recursive: true })
+const folder = mkdtempSync(path.resolve('.cache/docs-'))
 let bin = ''
 let netbox: NetBoxServer
 let mirror: Server
