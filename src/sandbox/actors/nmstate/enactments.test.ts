@@ -123,6 +123,15 @@ describe('applyDesiredState', () => {
     expect(after.interfaces?.map(({ name }) => name)).toEqual(['eth1.20'])
   })
 
+  it('moves a port to the bridge or bond that lists it now', () => {
+    const bridge = (name: string, port: string) => ({ name, type: 'linux-bridge', bridge: { port: [{ name: port }] } })
+    const bond = { name: 'bond0', type: 'bond', 'link-aggregation': { port: ['eth2'] } }
+    const before = { interfaces: [bridge('br0', 'eth1.20'), bridge('br1', 'eth2')] }
+    const after = applyDesiredState(before, { interfaces: [bridge('br2', 'eth1.20'), bond] })
+    const empty = (name: string) => ({ ...bridge(name, ''), bridge: { port: [] } })
+    expect(after.interfaces).toEqual([empty('br0'), empty('br1'), bridge('br2', 'eth1.20'), bond])
+  })
+
   it('replaces the whole list of addresses', () => {
     const before = applyDesiredState({}, { interfaces: [{ ...vlan('ospbr', '192.168.122.10'), mtu: 9000 }] })
     const after = applyDesiredState(before, { interfaces: [vlan('ospbr', '192.168.133.10')] })

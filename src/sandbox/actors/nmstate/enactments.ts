@@ -162,7 +162,10 @@ export function applyDesiredState(before: NetworkState, desired: NetworkState): 
   const interfaces = new Map((before.interfaces ?? []).map((iface) => [iface.name, iface]))
   for (const wanted of desired.interfaces ?? []) {
     if (wanted.state === 'absent') removeWithChildren(interfaces, wanted.name)
-    else interfaces.set(wanted.name, mergeFields(interfaces.get(wanted.name) ?? {}, wanted) as Interface)
+    else {
+      for (const port of listPorts(wanted)) releasePort(interfaces, port)
+      interfaces.set(wanted.name, mergeFields(interfaces.get(wanted.name) ?? {}, wanted) as Interface)
+    }
   }
   const { interfaces: _, ...sections } = desired
   const lists = ['routes', 'route-rules'].flatMap((section) => {
@@ -171,6 +174,30 @@ export function applyDesiredState(before: NetworkState, desired: NetworkState): 
     return config.length > 0 || section in before ? [[section, { config }] as const] : []
   })
   return { ...before, ...sections, ...Object.fromEntries(lists), interfaces: [...interfaces.values()] }
+}
+
+/** Of a bridge or bond. */
+export function listPorts({ bridge, 'link-aggregation': bond }: Interface): readonly string[] {
+  const bridged = isRecord(bridge) && Array.isArray(bridge['port']) ? bridge['port'].filter(isRecord) : []
+  const bonded = isRecord(bond) && Array.isArray(bond['port']) ? bond['port'] : []
+  return [...bridged.map(({ name }) => String(name)), ...bonded.map(String)]
+}
+
+/** A port that another bridge or bond is given leaves the former one. */
+function releasePort(interfaces: Map<string, Interface>, port: string): void {
+  for (const holder of interfaces.values()) {
+    if (!listPorts(holder).includes(port)) continue
+    const { bridge, 'link-aggregation': bond } = holder
+    const without = (section: unknown): unknown =>
+      isRecord(section) && Array.isArray(section['port'])
+        ? { ...section, port: section['port'].filter((entry) => (isRecord(entry) ? entry['name'] : entry) !== port) }
+        : section
+    interfaces.set(holder.name, {
+      ...holder,
+      ...(bridge !== undefined && { bridge: without(bridge) }),
+      ...(bond !== undefined && { 'link-aggregation': without(bond) }),
+    })
+  }
 }
 
 type Entry = Readonly<Record<string, unknown>>

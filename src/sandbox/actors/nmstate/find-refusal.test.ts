@@ -43,6 +43,11 @@ describe('findRefusal', () => {
     expect(refuse(bridge('br0'), bridge('br1'))).toContain('Port eth2 is overbooked')
   })
 
+  it('lets another controller take a port', () => {
+    const bridge = (name: string) => ({ name, type: 'linux-bridge', state: 'up', bridge: { port: [{ name: 'eth2' }] } })
+    expect(findRefusal({ interfaces: [bridge('br0')] }, { interfaces: [bridge('br1')] })).toBeUndefined()
+  })
+
   it('refuses addresses on a port of a bridge', () => {
     const bridge = { name: 'br0', type: 'linux-bridge', state: 'up', bridge: { port: [{ name: 'eth1.21' }] } }
     expect(refuse(vlan(21, ipv4('172.17.0.5', 24)), bridge)).toMatch(

@@ -4,7 +4,7 @@
  * `test/real/rehearse` compare it with nmstate.
  */
 import { isRecord } from '../../../api/json.ts'
-import { applyDesiredState, type Interface, type NetworkState } from './enactments.ts'
+import { applyDesiredState, type Interface, listPorts, type NetworkState } from './enactments.ts'
 
 export interface NodeInventory {
   /** NICs of the node; undefined: a NIC that no policy describes is assumed to exist. */
@@ -174,15 +174,14 @@ const wrongAddress = forEachUp((iface) => {
 
 const wrongPorts: Rule = (view) => {
   const holders = new Map<string, string>()
-  for (const iface of view.after.values()) {
-    for (const port of portNames(iface)) {
+  for (const iface of view.desired.filter((wanted) => !isAbsent(wanted))) {
+    for (const port of listPorts(iface)) {
       const holder = holders.get(port)
       if (holder !== undefined) {
         return `InvalidArgument: Port ${port} is overbooked by two controller: ${iface.name}, ${holder}`
       }
       holders.set(port, iface.name)
-      const isDesired = view.desired.some(({ name }) => name === iface.name)
-      if (isDesired && !exists(port, view)) {
+      if (!exists(port, view)) {
         return `InvalidArgument: Controller interface ${iface.name} is holding unknown port ${port}`
       }
     }
@@ -193,7 +192,7 @@ const wrongPorts: Rule = (view) => {
 /** A port of a bridge or bond has no addresses of its own. */
 const portWithAddresses = forEachUp((iface, { after }) => {
   const hasAddresses = families.some(({ name }) => section(iface, name)['enabled'] === true)
-  const controller = [...after.values()].find((other) => portNames(other).includes(iface.name))
+  const controller = [...after.values()].find((other) => listPorts(other).includes(iface.name))
   return hasAddresses && controller
     ? `InvalidArgument: Interface ${iface.name} cannot have IP enabled as it is attached to controller ${controller.name} where IP is not allowed on its port`
     : undefined
@@ -266,15 +265,6 @@ function exists(name: string, { after, hasNic, desired }: View): boolean {
 function section(iface: Interface | undefined, name: string): Readonly<Record<string, unknown>> {
   const value = iface?.[name]
   return isRecord(value) ? value : {}
-}
-
-function portNames(iface: Interface): readonly string[] {
-  const { port: bridged } = section(iface, 'bridge')
-  const { port: bonded } = section(iface, 'link-aggregation')
-  return [
-    ...(Array.isArray(bridged) ? bridged.filter(isRecord).map(({ name }) => String(name)) : []),
-    ...(Array.isArray(bonded) ? bonded.map(String) : []),
-  ]
 }
 
 function configured(value: unknown): readonly Readonly<Record<string, unknown>>[] {
