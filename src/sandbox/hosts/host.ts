@@ -96,7 +96,9 @@ export async function startHost(request: HostRequest): Promise<Host> {
     void running.exit.then(() => entered.delete(running))
     return running
   }
+  const resuming = setInterval(() => void resumeEntered([...entered].map((running) => running.pid)), RESUME_MS).unref()
   void ended.then(() => {
+    clearInterval(resuming)
     for (const running of entered) running.kill('SIGKILL')
   })
   return {
@@ -113,6 +115,32 @@ export async function startHost(request: HostRequest): Promise<Host> {
       await waitForEnd(init)
     },
   }
+}
+
+const RESUME_MS = 2000
+
+/**
+ * nsenter stops with its program and does not notice when that is continued or killed: it is continued then, so that the end
+ * of the program is seen.
+ */
+async function resumeEntered(pids: readonly (number | undefined)[]): Promise<void> {
+  for (const pid of pids) {
+    if (pid === undefined || (await processState(pid)) !== 'T') continue
+    const programs = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
+    const states = await Promise.all(programs.split(' ').filter(Boolean).map(processState))
+    if (states.includes('T')) continue
+    try {
+      process.kill(pid, 'SIGCONT')
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+}
+
+/** One letter; the name before it may have spaces and brackets. */
+async function processState(pid: number | string): Promise<string | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  return stat.slice(stat.lastIndexOf(')') + 2)[0]
 }
 
 /** Enters the host that the process `pid` holds. */

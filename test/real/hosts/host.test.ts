@@ -98,6 +98,14 @@ describe('a host', () => {
     expect(await processesWith('sleep 765432')).toEqual([])
   })
 
+  it('notices that a program ends which was stopped by a signal before', async () => {
+    const running = host.start({ file: 'sleep', args: ['543210'] })
+    await expect.poll(() => processesWith('sleep 543210'), { timeout: 60_000 }).not.toEqual([])
+    await stopProgram('543210')
+    await run(host, 'pkill -KILL -f "^sleep 543210"')
+    expect(await running.exit).toEqual({ kind: 'killed', signal: 'SIGKILL' })
+  })
+
   it('leaves no stopped program either when the process that started it is killed', async () => {
     const child = await startElsewhere('654321')
     await stopProgram('654321')
