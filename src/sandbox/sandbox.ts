@@ -16,6 +16,7 @@ import { judgeMachine, readMachineFacts } from './hosts/requirements.ts'
 import { ensureRootFileSystem, openstackRoot } from './hosts/root-file-system.ts'
 import { removeCgroups } from './nodes/cgroups.ts'
 import { joinNodes } from './nodes/join-nodes.ts'
+import { removeSockets } from './nodes/node-files.ts'
 import { loadNodeImages } from './nodes/node-images.ts'
 import { type NodeLayout, parentCgroup, planNodes } from './nodes/node-layout.ts'
 import { checkNodeNames } from './nodes/node-names.ts'
@@ -282,6 +283,7 @@ async function stopFolder(folder: SandboxFolder, name: string): Promise<boolean>
   const ran = await stopSupervisor(folder, name)
   // Also after a crash: what else the nodes had ended with their first process.
   await removeCgroups(parentCgroup(folder))
+  await removeSockets(folder)
   return ran
 }
 

@@ -13,6 +13,10 @@ state = "/run/containerd"
 [grpc]
   address = ${JSON.stringify(socket)}
 
+# By default it is beside the other one, and stays when containerd is killed.
+[ttrpc]
+  address = "/run/containerd/containerd.sock.ttrpc"
+
 [${cri}]
   sandbox_image = "${PAUSE_REFERENCE}"
   # Root of a container may lack the right to lower the score, and then no pod starts.

@@ -1,5 +1,5 @@
 /** Writes the configuration of the nodes into their folders. */
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { ProgramPaths } from '../build/ensure-programs.ts'
 import type { SandboxFolder } from '../folder.ts'
@@ -10,7 +10,7 @@ import { containerdConfig } from './container-runtime.ts'
 import { kubeProxyConfig } from './kube-proxy.ts'
 import { kubeletConfig } from './kubelet.ts'
 import { kubeletCertificate } from './node-certificates.ts'
-import { corefilePath, type NodeLayout, type SandboxNode, setupFile } from './node-layout.ts'
+import { corefilePath, type NodeLayout, nodeSocket, type SandboxNode, setupFile } from './node-layout.ts'
 import { setupCommands } from './node-namespace.ts'
 import { volumeFolders } from './node-volumes.ts'
 import { cniFiles, cniPlugins } from './pod-network.ts'
@@ -66,4 +66,11 @@ async function writeOneNode(node: SandboxNode, { folder, programs, kubeconfig }:
 
 async function writePrivate(file: string, text: string): Promise<void> {
   await writeFile(file, text, { mode: 0o600 })
+}
+
+/** Of programs that were killed; those with a long path are outside of the folder. */
+export async function removeSockets(sandbox: SandboxFolder): Promise<void> {
+  const entries = await readdir(sandbox.nodes, { withFileTypes: true }).catch(() => [])
+  const nodes = entries.filter((entry) => entry.isDirectory())
+  await Promise.all(nodes.map(({ name }) => rm(nodeSocket(path.join(sandbox.nodes, name)), { force: true })))
 }

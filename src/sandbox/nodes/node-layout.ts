@@ -58,7 +58,7 @@ export function planNodes(sandbox: SandboxFolder, requests: readonly NodeRequest
       address: `10.89.0.${FIRST_NODE_HOST + index}`,
       podCidr: `10.244.${index + 1}.0/24`,
       folder,
-      socket: socketPath(path.join(folder, 'containerd.sock')),
+      socket: nodeSocket(folder),
       cgroup: `${cgroup}/${name}`,
       port: `node${index}`,
       networkNamespace: path.join(RUN_FOLDER, name, 'net'),
@@ -67,6 +67,11 @@ export function planNodes(sandbox: SandboxFolder, requests: readonly NodeRequest
   })
   const switches = [...new Set(requests.flatMap(({ nics }) => Object.keys(nics)))]
   return { nodes, switches, switchNamespace: path.join(RUN_FOLDER, '.switch', 'net'), cgroup }
+}
+
+/** Of containerd. */
+export function nodeSocket(folder: string): string {
+  return socketPath(path.join(folder, 'containerd.sock'))
 }
 
 /** The script that creates the nodes: `setup-script.ts`. */
