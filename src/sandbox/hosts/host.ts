@@ -159,10 +159,12 @@ function enterHost(pid: number): (commandLine: readonly string[]) => readonly st
   ]
 }
 
-/** The first process of a host ends last: the kernel waits for all others. */
+/** The first process of a host ends last: the kernel waits for all others, and those for writes to a busy disk. */
 async function waitForEnd(init: number): Promise<void> {
-  for (let tries = 0; tries < 500 && existsSync(`/proc/${init}`); tries += 1) await sleep(20)
+  for (const end = performance.now() + END_MS; performance.now() < end && existsSync(`/proc/${init}`); ) await sleep(20)
 }
+
+const END_MS = 60_000
 
 /** A host does not see the environment of this process. */
 function removedVariables(): Readonly<Record<string, undefined>> {
