@@ -14,7 +14,7 @@ import type { CloudDefinition } from './cloud-definition.ts'
 import { attachHost } from './cloud-network.ts'
 import { type ComputeRequest, computeLog, runComputeHost } from './compute-host.ts'
 import { type ComputeHosts, type ComputeStatus, createComputeHosts } from './compute-hosts.ts'
-import { healthUrls, infrastructure, serviceDaemons } from './daemons.ts'
+import { healthUrls, serviceDaemons } from './daemons.ts'
 import { hostsFile, trustAuthority, writeScript } from './host-files.ts'
 import { watchLogs } from './logged-errors.ts'
 import type { LocalSecrets } from './service-files.ts'
@@ -217,9 +217,9 @@ async function watchHealth({ control, daemons, definition, change, current, sign
     ended = true
   })
   while (!ended) {
-    const suspects = daemons.statuses().filter(({ name, running }) => !running || name === infrastructure.mariadb.name)
+    const stopped = daemons.statuses().filter(({ running }) => !running)
     const asked = await askServices(control, definition.services, signal)
-    const answers = await Promise.all(asked.map((answer) => addCauses(answer, suspects)))
+    const answers = await Promise.all(asked.map((answer) => addCauses(answer, stopped)))
     if (asked.every(({ problem }) => problem === undefined))
       await errors.forget(daemons.statuses().map(({ name }) => daemons.log(name)))
     signal.throwIfAborted()
@@ -238,22 +238,18 @@ async function watchHealth({ control, daemons, definition, change, current, sign
   }
   throw new Error('the control host has ended')
 
-  /**
-   * What the service logs, and what is wrong with programs that any service may need. A database whose disk is full may run on
-   * and wait for space.
-   */
-  async function addCauses(answer: ServiceAnswer, suspects: readonly DaemonStatus[]): Promise<ServiceAnswer> {
+  /** What the service logs, and programs that do not run: any service may need them. */
+  async function addCauses(answer: ServiceAnswer, stopped: readonly DaemonStatus[]): Promise<ServiceAnswer> {
     const { service, problem } = answer
     if (problem === undefined) return answer
     const logged = await errors.findCause(logsOf(service))
-    const others = await Promise.all(
-      suspects.map(async ({ name, running, reason = 'does not run' }) => {
+    const ends = await Promise.all(
+      stopped.map(async ({ name, reason = 'does not run' }) => {
         const cause = await errors.findCause([daemons.log(name)])
-        if (running) return cause === undefined ? '' : `; ${name} logs: ${cause}`
         return `; ${name} ${reason}${cause === undefined ? '' : `: ${cause}`}`
       }),
     )
-    return { service, problem: `${problem}${logged === undefined ? '' : `; it logs: ${logged}`}${others.join('')}` }
+    return { service, problem: `${problem}${logged === undefined ? '' : `; it logs: ${logged}`}${ends.join('')}` }
   }
 }
 

@@ -41,16 +41,6 @@ describe('findCause of MariaDB', () => {
     ]
     expect(findCause(log.join('\n'))).toMatch(/^InnoDB: preallocating .* failed with error 28$/)
   })
-
-  it('returns the warning of a full disk and no other', () => {
-    const waits = `mariadbd: Disk is full writing './aria_log.00000001' (Errcode: 28 "No space left on device")`
-    const log = [
-      '2026-11-17 20:04:32 0 [Warning] You need to use --log-bin to make --expire-logs-days work.',
-      `2026-11-17 20:04:33 0 [Warning] ${waits}. Waiting for someone to free space...`,
-    ]
-    expect(findCause(log.join('\n'))).toContain(waits)
-    expect(findCause(log[0] ?? '')).toBeUndefined()
-  })
 })
 
 describe('watchLogs', () => {

@@ -43,8 +43,8 @@ async function readEnd(file: string, from: number, to: number): Promise<string> 
 const HEAD = /^\S+ \S+ \d+ (?:ERROR|CRITICAL) \S+ (?:\[[^\]]*\] ?)?/
 /** The last line of a traceback names the cause; SQLAlchemy adds further ones. */
 const CAUSE = /^[\w.]*(?:Error|Exception|Denied|Refused|Failure|NotFound|Unauthorized|Timeout)\w*:? /
-/** A line of MariaDB, which only warns of a full disk while it waits for space. */
-const DATABASE = /^\S+ +\S+ \d+ \[(?:ERROR|Warning(?=\].*Disk is full))\] /
+/** A line of MariaDB. */
+const DATABASE = /^\S+ +\S+ \d+ \[ERROR\] /
 
 /** Of MariaDB the first error, because it logs what follows from it; of OpenStack the last one. */
 export function findCause(log: string): string | undefined {
