@@ -1,6 +1,6 @@
 /** Finds what a sandbox with nodes has, or left, on this machine. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import path from 'node:path'
 import type { NodeLayout } from '../src/sandbox/nodes/node-layout.ts'
 import { descendants, readProcesses } from './process-tree.ts'
@@ -59,9 +59,6 @@ export function findTraces(layout: NodeLayout, { ids, readAt }: SandboxNamespace
     ...cgroups.flatMap((name) =>
       readdirSync(path.join('/sys/fs/cgroup', name)).filter((entry) => `/${entry}` === layout.cgroup),
     ),
-    ...layout.nodes
-      .flatMap(({ socket }) => [socket, `${socket}.ttrpc`])
-      .filter((socket) => !socket.startsWith(root) && existsSync(socket)),
     ...list('ip', 'netns', 'list').filter((line) => line.startsWith('cni-')),
     ...list('ip', '-o', 'link').filter((line) => / (node\d|p\d-|seg\d|cni0)/.test(line)),
   ]

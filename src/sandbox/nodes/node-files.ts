@@ -69,7 +69,7 @@ async function writePrivate(file: string, text: string): Promise<void> {
 }
 
 /** Of programs that were killed; those with a long path are outside of the folder. */
-export async function removeSockets(sandbox: SandboxFolder): Promise<void> {
+export async function removeSockets(sandbox: Pick<SandboxFolder, 'nodes'>): Promise<void> {
   const entries = await readdir(sandbox.nodes, { withFileTypes: true }).catch(() => [])
   const nodes = entries.filter((entry) => entry.isDirectory())
   await Promise.all(nodes.map(({ name }) => rm(nodeSocket(path.join(sandbox.nodes, name)), { force: true })))
